@@ -45,6 +45,7 @@ from tenure.resolution.known import Lookup
 from tenure.resolution.scorer import NameScorer
 from tenure.schema.entity import Alias, Entity, Identifier
 from tenure.schema.interval import INF_US, MIN_US
+from tenure.schema.principal import TENANT_SCOPE
 from tenure.schema.vocabulary import EntityState
 from tenure.store.port.store import Batch, TxEvent
 
@@ -125,8 +126,11 @@ def stock_in_bulk(path: Path, fresh: Sequence[str], type: str = "organization") 
               a.valid_until, a.tx_start, a.tx_end, a.object_id) for a in aliases),
         )  # fmt: skip
         db.executemany(
-            "INSERT INTO identifier VALUES (NULL, ?, ?, ?, ?, ?)",
-            ((raw_id(place), SCHEME, raw_id(place), at_us, INF_US) for place, _ in rest),
+            "INSERT INTO identifier VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (raw_id(place), SCHEME, raw_id(place), at_us, INF_US, TENANT_SCOPE.scope_id, "")
+                for place, _ in rest
+            ),
         )
 
         ordered = sorted(fresh, key=alias_key)

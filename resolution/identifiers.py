@@ -31,6 +31,7 @@ from ..schema.entity import (
     Identifier,
     Resolution,
 )
+from ..schema.errors import InvalidInput
 from ..schema.policy import ResolutionPolicy
 from ..schema.principal import TENANT_SCOPE, Scope
 from ..schema.slots import BUILT_IN_SLOTS, compatible
@@ -56,6 +57,9 @@ _EXACT: Final = frozenset((USER_SCHEME, "owner", "project", "tenant", "doc", *_K
 _RUN_FROM: Final = 6
 """Characters from which one character repeated, or a plain run, is no register's number: 7 and 123
 are record numbers, 000000 and 123456 are typed to fill a field."""
+_NAMED_TYPES: Final = ("person", "organization")
+_SHORT_NAME: Final = 3
+"""Letters up to which a word of the list of fillers may be somebody's name."""
 UNLIKE_NAME: Final = "unlike_name"
 """The reason of a question about an identifier whose holder has a wholly unlike name."""
 SHARED_FROM: Final = 3
@@ -98,7 +102,7 @@ class StatedIdentifier(NamedTuple):
     @property
     def weight(self) -> float:
         """What a soft value adds to a name, where few have it."""
-        if self.kind is None or not self.form or _is_role(self.form, self.kind):
+        if self.kind is None or not self.form or is_role_mailbox(self.form):
             return 0.0
         return SOFT_WEIGHTS[self.kind]
 
@@ -175,16 +179,40 @@ def _is_filler(value: str, kind: AttributeKind | None) -> bool:
     return len(signs) < 2 or len(set(signs)) == 1 or _is_run(signs)
 
 
+def check_named(refs: Iterable[EntityRef]) -> None:
+    """Refuse a person or organization that only a placeholder names: all rows with it would be one.
+
+    A short word such as "Nan" may be a name; `n/a` is none.
+
+    Raises:
+        InvalidInput: `bad_name`.
+    """
+    for ref in refs:
+        if ref.type not in _NAMED_TYPES:
+            continue
+        signs = plain_identifier(ref.name)
+        is_word = len(signs) > _SHORT_NAME or not ref.name.isalnum()
+        is_filler = not signs or (is_word and signs in lexicon().fillers)
+        if is_filler and not stated_identifiers(ref):
+            raise InvalidInput(
+                f"{ref.name!r} names no {ref.type}; give a name or an identifier (external_ids), "
+                "or leave this fact out",
+                code="bad_name",
+            )
+
+
 def _is_run(signs: str) -> bool:
     steps = {ord(after) - ord(before) for before, after in pairwise(signs)}
     # "1234567890" goes on from nine to nought.
     return len(signs) > 2 and (steps <= {1, -9} or steps <= {-1, 9})
 
 
-def _is_role(form: str, kind: AttributeKind) -> bool:
-    if kind is not AttributeKind.EMAIL:
+def is_role_mailbox(address: str) -> bool:
+    """Whether a text is the e-mail address of an office, such as `info@mill.example`."""
+    name, at, _ = address.partition("@")
+    if not at:
         return False
-    mailbox = form.partition("@")[0].replace("-", ".").replace("_", ".").replace("+", ".")
+    mailbox = name.replace("-", ".").replace("_", ".").replace("+", ".")
     return not lexicon().mailboxes.isdisjoint((mailbox.partition(".")[0], mailbox.replace(".", "")))
 
 

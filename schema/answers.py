@@ -386,6 +386,23 @@ class ReviewReceipt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ErasedEnvelope:
+    """An envelope that an erasure emptied, and who had received it."""
+
+    envelope_id: str
+    user: str | None = None
+    """None also where the user is who was erased."""
+    session: str | None = None
+    project: str | None = None
+    task: str = ""
+    valid: datetime | None = None
+    tx: datetime | None = None
+    tokens: int = 0
+    object_ids: tuple[str, ...] = ()
+    """The erased objects that it held, sorted; none where only its request named the entity."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureReceipt:
     """What an erasure emptied, and what it left; ids only."""
 
@@ -409,6 +426,8 @@ class ErasureReceipt:
     """Artifacts they were taken from, which stay until `memory.artifacts.erase`, sorted."""
     envelopes: tuple[str, ...] = ()
     """Envelopes that held an object of it, or whose request named it, and were emptied, sorted."""
+    recipients: tuple[ErasedEnvelope, ...] = ()
+    """Who had received each of these envelopes, by envelope id."""
     sessions: tuple[str, ...] = ()
     """Sessions whose texts named the entity and were emptied, or name it in a single word and
     wait for a person to look, sorted."""

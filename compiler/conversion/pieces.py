@@ -119,6 +119,8 @@ class _View:
     """Raw entities whose name others bear too."""
     review_marks: Mapping[str, str]
     """For each raw entity that waits for a review: the words that say whose its facts may be."""
+    merged_ids: frozenset[str]
+    """Raw entities that are read as another one, into which they were merged."""
 
 
 def memory_pieces(
@@ -130,7 +132,8 @@ def memory_pieces(
     context: CompileContext,
 ) -> tuple[list[Piece], list[TextChange], list[Verdict]]:
     """Return the pieces of the stored objects that were selected, and those of rescued texts."""
-    view = _View(context, masked_ids, *display_names(known), _review_marks(known))
+    merged_ids = frozenset(raw for raw, root in known.canonical.items() if raw != root)
+    view = _View(context, masked_ids, *display_names(known), _review_marks(known), merged_ids)
 
     # By first tx and id: what is written later stands later, so a cached prefix keeps its bytes.
     stored_candidates = [candidate for candidate in candidates if candidate.version is not None]
@@ -381,7 +384,8 @@ def _base(candidate: Candidate, section: SectionName, level: int, ladder: Ladder
 def _fact(piece: Piece, candidate: Candidate, view: _View, changes: list[TextChange]) -> Piece:
     """Give a fact its cell, masked where the gate says so."""
     version = version_of(candidate)
-    slot, subject = version.details.slot, candidate.subject
+    details = version.details
+    slot, subject = details.slot, candidate.subject
     masked = piece.object_id in view.masked_ids
     if masked:
         changes.append(TextChange(piece.object_id, Conversion.MASKED))
@@ -398,6 +402,11 @@ def _fact(piece: Piece, candidate: Candidate, view: _View, changes: list[TextCha
         cell += f" ({view.review_marks[subject]})"
     unclear = masked or not piece.text or subject in view.namesakes or subject in view.review_marks
     text = f"{label} {cell}" if unclear else _no_row(piece.text) + since
+    if not unclear and not view.merged_ids.isdisjoint(
+        (details.subject_id, details.value_entity_id)
+    ):
+        # As it was said it names who is somebody else by now.
+        text = f"{label} {slot.replace('_', ' ')}: {value}{since}"
     plain = "\n" not in cell and len(cell) <= _CELL_CHARS and cell.isprintable()
     if piece.alone or not label or not plain:
         return piece._replace(text=text)

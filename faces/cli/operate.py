@@ -36,7 +36,7 @@ from .frame import (
 from .main import ProgressMeter, meter
 
 if TYPE_CHECKING:
-    from ...schema.answers import ErasureReceipt, SweepReceipt
+    from ...schema.answers import ErasedEnvelope, ErasureReceipt, SweepReceipt
     from ...service.client.connect import Place
     from ...service.client.memory import Memory
     from ...service.opening import TenantFile
@@ -173,6 +173,13 @@ def _title(memory: Memory, object_id: str | None, entity: str | None) -> str:
     return f"{object_id} ({words})" if words else object_id
 
 
+def _recipient(envelope: ErasedEnvelope) -> str:
+    """An emptied envelope with who had received it."""
+    names = ("user", "session", "project")
+    stated = [f"{name} {getattr(envelope, name)}" for name in names if getattr(envelope, name)]
+    return ", ".join([envelope.envelope_id, *stated])
+
+
 def _show_erasure(screen: Screen, receipt: ErasureReceipt) -> None:
     screen.line(f"erased on {when(receipt.tx)} by {receipt.actor}: {receipt.reason}")
 
@@ -183,7 +190,7 @@ def _show_erasure(screen: Screen, receipt: ErasureReceipt) -> None:
         ("was derived from it and is flagged stale", receipt.stale),
         ("artifact erased with it", receipt.artifacts),
         ("artifact it was taken from, which stays", receipt.originals),
-        ("envelope emptied", receipt.envelopes),
+        ("envelope emptied", map(_recipient, receipt.recipients)),
         ("texts emptied in, or one name for a person to look at in", receipt.sessions),
     ):
         for object_id in ids:

@@ -61,6 +61,8 @@ class ExtractedClaim:
     """A name; None is the speaker."""
     valid_from: datetime | None = None
     """When the text says it began; None when it does not say."""
+    precision: str = ""
+    """`month` or `year` where the text says no day of `valid_from`, which is the first one then."""
     valid_until: datetime | None = None
     """When the text says it ended; None for what still holds."""
     op: str = "assert"

@@ -86,7 +86,21 @@ _UNTIL_WORDS: Final = re.compile(r"\b[Bb]is (?:zum |Anfang |Mitte |Ende )?")
 _FROM_WORDS: Final = re.compile(r"\b(?:[Ss]eit|[Vv]on|[Aa]b)(?: dem| Anfang| Mitte| Ende)? ")
 
 
-def date_said(sentence: str, now: datetime, *, is_ahead: bool = False) -> datetime | None:
+class SaidDay(datetime):
+    """The midnight (UTC) of a day that was said, or of the first day of a month or year."""
+
+    precision: str = ""
+    """`month` or `year` where no day was said."""
+
+    @classmethod
+    def of(cls, day: date, precision: str = "") -> SaidDay:
+        """The midnight of a day, with what was said of it."""
+        said = cls(day.year, day.month, day.day, tzinfo=UTC)
+        said.precision = precision
+        return said
+
+
+def date_said(sentence: str, now: datetime, *, is_ahead: bool = False) -> SaidDay | None:
     """The midnight (UTC) of the first day that a sentence names; None when it names none.
 
     A month without a year, or a day of the week, is the last that is not to come; with `is_ahead`
@@ -108,7 +122,7 @@ def date_said(sentence: str, now: datetime, *, is_ahead: bool = False) -> dateti
     return None
 
 
-def date_after(sentence: str, preposition: str, now: datetime) -> datetime | None:
+def date_after(sentence: str, preposition: str, now: datetime) -> SaidDay | None:
     """The day that stands right behind a preposition: `from 2015`, `until May 2019`.
 
     >>> date_after("from 2015 to 2019", "until", datetime(2026, 6, 20, tzinfo=UTC)).year
@@ -123,7 +137,7 @@ def date_after(sentence: str, preposition: str, now: datetime) -> datetime | Non
 
 def absolute_day(
     parts: tuple[int | None, int | None, int | None], now: datetime, *, is_ahead: bool = False
-) -> datetime | None:
+) -> SaidDay | None:
     """The day of a year, a month and a day, as far as they are said; None when there is none.
 
     Without a year the nearest one is meant: behind for what was, ahead for what is to come.
@@ -141,12 +155,13 @@ def absolute_day(
         else:
             year -= (month, day or 0) > today
     try:
-        return datetime(year, month or 1, day or 1, tzinfo=UTC)
+        first_day = date(year, month or 1, day or 1)
+        return SaidDay.of(first_day, "" if day else "month" if month else "year")
     except ValueError:
         return None  # the 30th of February: said, but no day
 
 
-def relative_day(words: Mapping[str, str], now: datetime, *, is_past: bool) -> datetime | None:
+def relative_day(words: Mapping[str, str], now: datetime, *, is_past: bool) -> SaidDay | None:
     """The day that is said against the moment of speaking, by the groups of `_RELATIVE`.
 
     None for a day outside the calendar.
@@ -182,7 +197,8 @@ def relative_day(words: Mapping[str, str], now: datetime, *, is_past: bool) -> d
             )
     except (ValueError, OverflowError):
         return None
-    return datetime(day.year, day.month, day.day, tzinfo=UTC)
+    period = words.get("period", "")
+    return SaidDay.of(day, period if period in ("month", "year") else "")
 
 
 def _number(word: str) -> int:
@@ -201,11 +217,11 @@ _GERMAN_RELATIVE: Final = re.compile(
 )
 
 
-def german_date_said(sentence: str, now: datetime, *, is_ahead: bool = False) -> datetime | None:
+def german_date_said(sentence: str, now: datetime, *, is_ahead: bool = False) -> SaidDay | None:
     """The midnight (UTC) of the first day that a German sentence names; None when it names none.
 
-    >>> german_date_said("Ich bin vor zwei Wochen umgezogen.", datetime(2026, 6, 20, tzinfo=UTC))
-    datetime.datetime(2026, 6, 6, 0, 0, tzinfo=datetime.timezone.utc)
+    >>> german_date_said("Ich bin seit Mai 2019 hier.", datetime(2026, 6, 20, tzinfo=UTC)).precision
+    'month'
     """
     relative = _GERMAN_RELATIVE.search(sentence)
     if relative is not None:
@@ -217,7 +233,7 @@ def german_date_said(sentence: str, now: datetime, *, is_ahead: bool = False) ->
     return absolute_day(_german_parts(absolute), now, is_ahead=is_ahead)
 
 
-def german_date_after(sentence: str, preposition: str, now: datetime) -> datetime | None:
+def german_date_after(sentence: str, preposition: str, now: datetime) -> SaidDay | None:
     """The day that stands right behind a preposition: `von 2015`, `bis Mai 2019`.
 
     >>> german_date_after("von 2015 bis 2019", "until", datetime(2026, 6, 20, tzinfo=UTC)).year
@@ -270,7 +286,7 @@ def _german_parts(match: re.Match[str]) -> tuple[int | None, int | None, int | N
 class DayFinder(Protocol):
     """Finds the first day that a sentence names."""
 
-    def __call__(self, sentence: str, now: datetime, *, is_ahead: bool = False) -> datetime | None:
+    def __call__(self, sentence: str, now: datetime, *, is_ahead: bool = False) -> SaidDay | None:
         """Of days without a year the last, or with `is_ahead` the next."""
         ...
 
@@ -278,7 +294,7 @@ class DayFinder(Protocol):
 class DayBehind(Protocol):
     """Finds the day that comes after `until` or `from`."""
 
-    def __call__(self, sentence: str, preposition: str, now: datetime) -> datetime | None:
+    def __call__(self, sentence: str, preposition: str, now: datetime) -> SaidDay | None:
         """The day, or None where none comes after the preposition."""
         ...
 

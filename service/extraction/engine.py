@@ -30,7 +30,7 @@ from .claims import (
     LAST_SAID,
     ExtractedClaim,
 )
-from .dates import partial_date
+from .dates import SaidDay, partial_date
 from .language import PARTS, TITLE, Clause, ClauseFrame, Grammar, RowWording, SlotRow, Withdrawal
 
 _LONGEST_SENTENCE: Final = 400
@@ -107,7 +107,7 @@ class SlotOutcome(NamedTuple):
 
     slot: str
     op: str = "assert"
-    valid_from: datetime | None = None
+    valid_from: SaidDay | None = None
     valid_until: datetime | None = None
     if_known: bool = False
 
@@ -267,6 +267,7 @@ class SentenceReading:
             claim = self._claim(
                 hit.clause, slot, value, op=outcome.op, subject=frame.subject, planned=planned,
                 valid_from=outcome.valid_from, valid_until=outcome.valid_until,
+                precision=outcome.valid_from.precision if outcome.valid_from else "",
                 if_known=outcome.if_known or row.known, if_subject_known=not frame.is_known,
                 is_unnamed=row.unnamed,
             )  # fmt: skip
@@ -427,7 +428,7 @@ def _joined(*parts: str) -> str:
     return " ".join(part.strip() for part in parts if part.strip())
 
 
-def _not_today(day: datetime | None, at: datetime) -> datetime | None:
+def _not_today(day: SaidDay | None, at: datetime) -> SaidDay | None:
     """A day that is the speaker's own begins when he says so: what he said before was before."""
     return None if day is not None and day.date() == at.astimezone(UTC).date() else day
 

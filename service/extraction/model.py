@@ -55,7 +55,8 @@ You read what somebody said and record the claims it makes, as JSON with the key
 - "subject" is null for the speaker, else the name of whom it is about as the text writes it.
 - "op" is "assert"; "correct" where the speaker corrects an earlier word; "deny" where something is
   said to be no longer so, or not so.
-- "valid_from" and "valid_until" are ISO 8601 dates where the text says when, else null.
+- "valid_from" and "valid_until" are ISO 8601 dates where the text says when (2024-05-03, or
+  2024-05 or 2024 where it names no day), else null.
 - Use no slot that does not fit. An empty list is a good answer.
 {moment} The speaker is {speaker}. Known names: {entities}.
 Slots:
@@ -421,8 +422,8 @@ def _check(
     if op not in OPERATIONS:
         raise _Unfit(f"{name}: an operation that was not offered")
 
-    valid_from = _stated_moment(claim.get("valid_from"))
-    valid_until = _stated_moment(claim.get("valid_until"))
+    valid_from, precision = _stated_moment(claim.get("valid_from"))
+    valid_until, _ = _stated_moment(claim.get("valid_until"))
     if valid_from and valid_until and valid_until <= valid_from:
         raise _Unfit(f"{name}: it ends before it begins")
 
@@ -433,6 +434,7 @@ def _check(
         end=start + len(quote),
         subject=_subject(claim.get("subject"), text, context, name),
         valid_from=valid_from,
+        precision=precision,
         valid_until=valid_until,
         op=op,
         planned=valid_from is not None and valid_from > context.at,
@@ -491,12 +493,14 @@ def _subject(subject: object, text: str, context: ExtractionContext, name: str) 
     return subject.strip()
 
 
-def _stated_moment(value: object) -> datetime | None:
-    """A stated day or moment in UTC; None for what is neither."""
+def _stated_moment(value: object) -> tuple[datetime | None, str]:
+    """A stated day or moment in UTC, or the first one of a month or year with its precision."""
     if not isinstance(value, str):
-        return None
+        return None, ""
+    precision = {len("2024"): "year", len("2024-05"): "month"}.get(len(value), "")
+    first_day = {"year": f"{value}-01-01", "month": f"{value}-01"}.get(precision, value)
     try:
-        moment = datetime.fromisoformat(value)
+        moment = datetime.fromisoformat(first_day)
     except ValueError:
-        return None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        return None, ""
+    return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC), precision

@@ -15,13 +15,13 @@ of encoder, or after a crash. It can be stopped and run again. Vectors of other 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, cast
 
-from ...compiler.trace.manifest import stored_document
+from ...compiler.trace.manifest import principal_of, stored_document, stored_manifest
 from ...resolution.normalize import plain_letters
-from ...schema.answers import ErasureReceipt, ReclassifyReceipt, SweepReceipt
+from ...schema.answers import ErasedEnvelope, ErasureReceipt, ReclassifyReceipt, SweepReceipt
 from ...schema.claim import EMPTY_CONTENT, Permissions, Version
 from ...schema.errors import InvalidInput, NotFound, Unavailable
 from ...schema.interval import INF_US
@@ -147,19 +147,19 @@ class Steward(Caller):
 
         def work(tx: WriteTx, mandate: Mandate) -> ErasureReceipt:
             tx.lock()
-            naming_ids = repeats.requests.with_newer(tx.reader())
-            if naming_ids:
-                tx.empty(sorted(naming_ids), ())
             talk = repeats.talk
             talk.look_at_newer(tx.reader())
             receipt = erase(
-                tx, object_id=object_id, entity=root, along=tuple(talk.claims), mandate=mandate
+                tx,
+                object_id=object_id,
+                entity=root,
+                along=tuple(talk.claims),
+                envelopes=repeats.requests,
+                mandate=mandate,
             )
             # Here, not afterwards: who erases may die in between, and nobody would ask again.
             empty_texts(tx, talk.places, mandate, EventKind.TEXTS_ERASED)
-            envelope_ids = {*naming_ids, *tx.reader().envelopes_of(receipt.object_ids)}
-            envelopes = tuple(sorted(envelope_ids))
-            return replace(receipt, envelopes=envelopes, sessions=talk.sessions)
+            return replace(receipt, sessions=talk.sessions)
 
         receipt = self._operate(work, reason)
         watch("objects", len(receipt.object_ids))
@@ -486,15 +486,51 @@ class RequestSearch:
             self._look_at(record.envelope_id, record.manifest)
             self._newest_id = record.envelope_id
 
-    def with_newer(self, reader: Reader) -> frozenset[str]:
-        """The envelopes that name it, also among those kept since."""
+    def recipients(
+        self, reader: Reader, object_ids: Sequence[str], entity_ids: Collection[str]
+    ) -> tuple[ErasedEnvelope, ...]:
+        """The envelopes that held one of these objects or whose request names what is erased."""
         limit, newer_pairs = _FIRST_LOOK, self._newer(reader, _FIRST_LOOK)
         while len(newer_pairs) == limit:
             limit *= 10
             newer_pairs = self._newer(reader, limit)
         for envelope_id, text in newer_pairs:
             self._look_at(envelope_id, text)
-        return frozenset(self._envelope_ids)
+
+        envelopes: list[ErasedEnvelope] = []
+        for envelope_id in sorted(self._envelope_ids.union(reader.envelopes_of(object_ids))):
+            text = reader.manifest(envelope_id)
+            envelope = ErasedEnvelope(envelope_id=envelope_id)
+            envelopes.append(
+                self._received(envelope, text, object_ids, entity_ids) if text else envelope
+            )
+        return tuple(envelopes)
+
+    def _received(
+        self,
+        envelope: ErasedEnvelope,
+        text: str,
+        object_ids: Sequence[str],
+        entity_ids: Collection[str],
+    ) -> ErasedEnvelope:
+        manifest = stored_manifest(text)
+        principal, request = principal_of(manifest), json.loads(manifest.request)
+        own_ids = {entity_id for _, entity_id in manifest.own}
+        is_erased = not own_ids.isdisjoint(entity_ids) or self._is_said_in(principal.user)
+        return replace(
+            envelope,
+            user=None if is_erased else principal.user,
+            session=None if self._is_said_in(principal.session) else principal.session,
+            project=None if self._is_said_in(request["project"]) else request["project"] or None,
+            task=request["task"],
+            valid=moment(manifest.valid_us),
+            tx=moment(manifest.tx_us),
+            tokens=sum(tokens for _, tokens in manifest.layer_budgets),
+            object_ids=tuple(sorted(set(object_ids).intersection(manifest.compiled))),
+        )
+
+    def _is_said_in(self, name: str | None) -> bool:
+        return bool(name) and (self.patterns.repeats(name) or self.patterns.may_repeat(name))
 
     def _newer(self, reader: Reader, limit: int) -> list[tuple[str, str]]:
         newer_pairs: list[tuple[str, str]] = []

@@ -24,7 +24,7 @@ from typing import Any, Final, cast
 from ...compiler.safety.credentials import find_credentials
 from ...compiler.safety.detect import ScanVerdict, bears_no_sign, scan, thresholds_of, verdict
 from ...compiler.safety.detect import TextChannel as Ingest
-from ...resolution.identifiers import FILLER_WARNING, has_filler
+from ...resolution.identifiers import FILLER_WARNING, check_named, has_filler
 from ...resolution.keys import is_id, of_slot_type
 from ...schema.claim import UNKNOWN_AUTHOR, Content, Details, milli
 from ...schema.compile_terms import InjectionPolicy
@@ -525,7 +525,7 @@ class _DraftBuilder:
     references: References
 
     def draft(self) -> Draft:
-        write, target = self.write, self.references.target
+        write, context, target = self.write, self.context, self.references.target
         self._sizes()
         op, slot = self._op(), self._slot()
         source = self._source()
@@ -533,6 +533,12 @@ class _DraftBuilder:
         valid_from, valid_until = self._times()
         value, mention = self._value(op, slot)
         subject = None if target else self._subject(op, slot)
+        refs = [of_slot_type(subject, slot.subject_types) if subject and slot else subject, mention]
+        refs = [ref for ref in refs if isinstance(ref, EntityRef)]
+        if op in (Op.ASSERT, Op.CORRECT):
+            check_named(refs)
+        schemes = context.policy.resolution.attributes
+        fillers = (FILLER_WARNING,) if any(has_filler(ref, schemes) for ref in refs) else ()
         details = self._details(source, level, slot)
         check_standing(self.request, details, slot)
         permissions = permissions_of(self.request, details.sensitivity)
@@ -561,7 +567,7 @@ class _DraftBuilder:
             content=content,
             permissions=permissions,
             quarantine=quarantine,
-            warnings=(*source.warnings, *warnings, *self._fillers(subject, mention)),
+            warnings=(*source.warnings, *warnings, *fillers),
             idempotency_key=None,
             plain_key=write.idempotency_key,
             fingerprint=fingerprint(write),
@@ -636,12 +642,6 @@ class _DraftBuilder:
         if start is not None:
             Interval(start, end)  # it refuses an end before its beginning
         return start, end
-
-    def _fillers(self, *mentions: EntityRef | str | None) -> tuple[str, ...]:
-        """The warning of a write whose identifiers identify no entity."""
-        schemes = self.context.policy.resolution.attributes
-        refs = [mention for mention in mentions if isinstance(mention, EntityRef)]
-        return (FILLER_WARNING,) if any(has_filler(ref, schemes) for ref in refs) else ()
 
     def _subject(self, op: Op, slot: Slot | None) -> EntityRef | str | None:
         subject = self.write.subject

@@ -24,7 +24,7 @@ from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput, TenureError
 from ...schema.layers import LAYERS
 from ...schema.principal import TENANT_SCOPE, Principal, Scope, own_identifier, write_scope
-from ...schema.values import moment
+from ...schema.values import moment, stated_span
 from ...schema.vocabulary import ObjectType, StateLayer
 from ...schema.write import Draft, Moment, Receipt, Write
 from ..backend.caller import Caller, check_fields, entity_ref, instant
@@ -426,6 +426,8 @@ class Observer(Caller):
         self, claim: ExtractedClaim, observation: Observation, scope: Scope, passage: str
     ) -> Write:
         valid_from: Moment = claim.valid_from or observation.at
+        if claim.valid_from is not None and claim.precision:
+            valid_from = stated_span(claim.valid_from, claim.precision)
         if claim.op == "retract":
             valid_from = None  # it never held: all of its time is taken back
         if claim.valid_until is not None and claim.valid_from is None:

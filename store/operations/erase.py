@@ -13,21 +13,32 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import Protocol
 
 from ...resolution.clusters import WAITING
 from ...resolution.keys import entity_id as derived_entity_id
-from ...schema.answers import ErasureReceipt
+from ...schema.answers import ErasedEnvelope, ErasureReceipt
 from ...schema.artifact import is_address
 from ...schema.claim import Assertion, Claim
 from ...schema.entity import Entity, Review
 from ...schema.errors import NotFound
 from ...schema.values import NO_VALUE_KEY, micros
 from ...schema.vocabulary import EntityState, Op, ReviewState, Status
-from ..port.store import Clock, Tombstone, WriteTx
+from ..port.store import Clock, Reader, Tombstone, WriteTx
 from ..timeline.reconcile import Reach
 from .change import Mandate, OperationChange, begin, kept_receipt, unknown_object
-from .naming import objects_naming, refold_names
+from .naming import refold_names, texts_naming
 from .replan import Group, ReplanCause, flag_dependants, groups_for, history_of, reach_of, replan
+
+
+class ErasedEnvelopes(Protocol):
+    """What knows the envelopes that an erasure empties."""
+
+    def recipients(
+        self, reader: Reader, object_ids: Sequence[str], entity_ids: Collection[str]
+    ) -> tuple[ErasedEnvelope, ...]:
+        """The envelopes that held one of these objects or named one of these entities, by id."""
+        ...
 
 
 def erase(
@@ -36,6 +47,7 @@ def erase(
     object_id: str | None = None,
     entity: str | None = None,
     along: Sequence[str] = (),
+    envelopes: ErasedEnvelopes | None = None,
     mandate: Mandate,
 ) -> ErasureReceipt:
     """Erase one object, or an entity with all that is said about it under every merged id.
@@ -48,7 +60,13 @@ def erase(
     """
     clock = tx.lock()
     receipt = kept_receipt(
-        tx, ErasureReceipt, mandate.operation_id, artifacts=[], originals=[], envelopes=[]
+        tx,
+        ErasureReceipt,
+        mandate.operation_id,
+        artifacts=[],
+        originals=[],
+        envelopes=[],
+        recipients=[],
     )
     if receipt:
         return receipt
@@ -57,7 +75,7 @@ def erase(
     if entity is None:
         if object_id is not None:
             object_ids.add(object_id)
-        receipt, _ = erase_objects(tx, clock, sorted(object_ids), mandate)
+        receipt, _ = erase_objects(tx, clock, sorted(object_ids), mandate, envelopes=envelopes)
         return receipt
 
     known = tx.entities((entity,), tx_us=clock.last_us).entities
@@ -68,8 +86,31 @@ def erase(
             code="unknown_entity",
             entity=entity,
         )
-    object_ids.update(tx.objects_of(tuple(sorted(known))))
-    receipt, _ = erase_objects(tx, clock, sorted(object_ids), mandate, entities=known)
+    # A waiting entity that may be this one alone goes along; of others the objects are listed.
+    doomed, proposed_ids = dict(known), set[str]()
+    for case in tx.reader().reviews():
+        if case.state not in WAITING or not case.blocking:
+            continue
+        candidate_ids = {candidate.entity for candidate in case.candidates}
+        if case.entity_id in known:
+            proposed_ids |= candidate_ids
+        elif candidate_ids and candidate_ids <= known.keys():
+            doomed |= tx.entities((case.entity_id,), tx_us=clock.last_us).entities
+        elif not candidate_ids.isdisjoint(known):
+            proposed_ids.add(case.entity_id)
+
+    texts = texts_naming(tx, known, tx_us=clock.last_us)
+    object_ids.update(tx.objects_of(tuple(sorted(doomed))), texts.identifying_ids)
+    listed_ids = texts.naming_ids.union(tx.objects_of(tuple(sorted(proposed_ids))))
+    receipt, _ = erase_objects(
+        tx,
+        clock,
+        sorted(object_ids),
+        mandate,
+        entities=doomed,
+        listed_ids=listed_ids,
+        envelopes=envelopes,
+    )
     return receipt
 
 
@@ -80,8 +121,12 @@ def erase_objects(
     mandate: Mandate,
     *,
     entities: Mapping[str, Entity] | None = None,
+    listed_ids: Collection[str] = (),
+    envelopes: ErasedEnvelopes | None = None,
 ) -> tuple[ErasureReceipt, Clock]:
     """Erase objects and entities under counters that are locked already.
+
+    `listed_ids` are objects that may be about the entities; the receipt lists those that stay.
 
     Raises:
         NotFound: `unknown_object`.
@@ -111,7 +156,7 @@ def erase_objects(
         tx, change, closure.assertions, erased_ids=frozenset(entities or ())
     )
     change.objects += doomed_ids
-    naming_ids = objects_naming(tx, entities or (), tx_us=clock.last_us)
+    recipients = envelopes.recipients(tx.reader(), doomed_ids, entities or ()) if envelopes else ()
 
     receipt = ErasureReceipt(
         erasure_id=mandate.operation_id,
@@ -120,10 +165,12 @@ def erase_objects(
         reason=mandate.reason,
         object_ids=tuple(doomed_ids),
         entity_ids=tuple(sorted(entities or {})),
-        independent=tuple(sorted((closure.independent() | naming_ids) - excluded_ids)),
+        independent=tuple(sorted(closure.independent().union(listed_ids) - excluded_ids)),
         stale=stale,
         actions=change.action_ids,
         originals=_originals(closure.assertions.values()),
+        envelopes=tuple(envelope.envelope_id for envelope in recipients),
+        recipients=recipients,
     )
     change.tombstones.append(
         Tombstone(
@@ -140,7 +187,7 @@ def erase_objects(
     # The fold reads the words, so they are emptied last; one transaction holds both.
     batch = change.batch()
     tx.apply(batch)
-    tx.empty(receipt.object_ids, receipt.entity_ids, nameless_ids)
+    tx.empty((*receipt.object_ids, *receipt.envelopes), receipt.entity_ids, nameless_ids)
     return receipt, batch.clock
 
 

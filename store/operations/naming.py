@@ -17,15 +17,16 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from operator import itemgetter
-from typing import Final
+from typing import Final, NamedTuple
 
 from ...resolution.bind import Scorer
+from ...resolution.identifiers import is_role_mailbox
 from ...resolution.keys import alias_key, free_ordinal
 from ...resolution.known import Known, Lookup
 from ...resolution.lexicon import lexicon
 from ...resolution.names import short_id
 from ...resolution.normalize import normalize, plain_letters, whole_words
+from ...resolution.register import FORM_MARK
 from ...schema.claim import Assertion
 from ...schema.entity import Alias, EntityRef, Review
 from ...schema.errors import NotFound
@@ -221,48 +222,92 @@ _TELLING: Final = 5
 """Characters of an identifier that tells of somebody: a record number such as 7 is in any text."""
 _AT_ONCE: Final = 1_000
 """Objects that are in memory at a time: a single name may be in a hundred thousand."""
+_PHONE: Final = re.compile(r"[+(]?\d[\d\s()./-]{5,}\d")
+_LAST_DIGITS: Final = 8
+"""Of a phone number, behind which a prefix or country code may differ in writing."""
 
 
-def objects_naming(tx: WriteTx, entity_ids: Collection[str], *, tx_us: int) -> frozenset[str]:
+class NamingTexts(NamedTuple):
+    """The objects whose words, and no link, refer to an entity."""
+
+    identifying_ids: set[str]
+    """Those that hold an identifier of it that no other entity has."""
+    naming_ids: set[str]
+    """Those that name it, or an identifier that others share."""
+
+
+def texts_naming(tx: WriteTx, entity_ids: Collection[str], *, tx_us: int) -> NamingTexts:
     """The objects in whose words these entities are named, or an identifier of theirs stands."""
-    if not entity_ids:
-        return frozenset()
-
     known = tx.entities(tuple(sorted(entity_ids)), tx_us=tx_us)
-    object_ids: set[str] = set()
-    for phrase, pattern in sorted(_mentions_of(known), key=itemgetter(0)):
+    texts = NamingTexts(set(), set())
+    for row in known.identifiers:
+        if len(row.value) < _TELLING:
+            continue
+        scheme = row.scheme.removeprefix(FORM_MARK)
+        lookup = Lookup(identifiers=((scheme, row.value), (FORM_MARK + scheme, row.value)))
+        holders = tx.known(lookup, scopes=(), tx_us=tx_us).identifiers
+        is_shared = is_role_mailbox(row.value) or any(
+            holder.entity_id not in known.entities for holder in holders
+        )
+        for assertion in _objects_matching(tx, _identifier_mentions(row.value)):
+            # A fact about another entity is that entity's, whatever its value identifies.
+            proves = assertion.details.slot is None and not is_shared
+            (texts.identifying_ids if proves else texts.naming_ids).add(assertion.claim.object_id)
+
+    for assertion in _objects_matching(tx, _name_mentions(known)):
+        texts.naming_ids.add(assertion.claim.object_id)
+    return texts
+
+
+def _objects_matching(
+    tx: WriteTx, mentions: Iterable[tuple[str, re.Pattern[str] | None]]
+) -> Iterator[Assertion]:
+    """The objects in whose own words one of the patterns is found, by the words of its phrase."""
+    for phrase, pattern in mentions:
         words = list(filter(is_searchable, dict.fromkeys(terms(phrase))))
-        candidates = tx.objects_with(words) if words else ()
+        if pattern is None or not words:
+            continue
+        candidates = tx.objects_with(words)
         for first in range(0, len(candidates), _AT_ONCE):
-            for object_id, assertion in tx.assertions(candidates[first : first + _AT_ONCE]).items():
+            for assertion in tx.assertions(candidates[first : first + _AT_ONCE]).values():
                 if pattern.search(plain_letters(_own_words(assertion))):
-                    object_ids.add(object_id)
-
-    return frozenset(object_ids)
+                    yield assertion
 
 
-def _mentions_of(known: Known) -> Iterator[tuple[str, re.Pattern[str]]]:
-    """The ways to write entities, each with words that its texts hold.
+def _identifier_mentions(value: str) -> Iterator[tuple[str, re.Pattern[str] | None]]:
+    yield value, whole_words(value)
+    if not _PHONE.fullmatch(value):
+        return
 
-    Names and identifiers stand whole. A family name counts behind a title or the initial of the
-    given name; alone it may mean anybody of the family.
+    # However a text groups the digits, its last group is a word of the index.
+    digits = re.sub(r"\D", "", value)
+    pattern = re.compile(r"\D{0,3}".join(digits[-_LAST_DIGITS:]) + r"(?!\d)")
+    for first in range(len(digits) - 1):
+        for prefix in ("", "0", "00"):
+            yield prefix + digits[first:], pattern
+
+
+def _name_mentions(known: Known) -> Iterator[tuple[str, re.Pattern[str] | None]]:
+    """The ways to name entities, each with words that its texts hold.
+
+    Names stand whole. A family name counts behind a title or the initial of the given name, or in
+    front of the given name; alone it may mean anybody of the family.
     """
     names = {entity.name for entity in known.entities.values()}
     names |= {alias.surface for alias in known.aliases}
-    identifiers = {row.value for row in known.identifiers if len(row.value) >= _TELLING}
-    for phrase in names | identifiers:
-        pattern = whole_words(phrase)
-        if pattern is not None:
-            yield phrase, pattern
+    for name in sorted(names):
+        yield name, whole_words(name)
 
     if "person" not in {entity.type for entity in known.entities.values()}:
         return
     titles = "|".join(map(re.escape, sorted(lexicon().titles)))
-    for form in (normalize(name, "person") for name in names):
+    for form in (normalize(name, "person") for name in sorted(names)):
         if len(form.core) > 1 and form.latin:
             small = "|".join(map(re.escape, form.particles)) or "-"
-            before = rf"(?<!\w)(?:{titles}|{form.core[0][0]})\.?(?:\W+(?:{small}))*"
-            yield form.core[-1], re.compile(rf"{before}\W+{re.escape(form.core[-1])}(?!\w)")
+            given, family = form.core[0], re.escape(form.core[-1])
+            before = rf"(?<!\w)(?:{titles}|{given[0]})\.?(?:\W+(?:{small}))*\W+{family}"
+            behind = rf"(?<!\w){family}\W+{re.escape(given)}"
+            yield form.core[-1], re.compile(rf"(?:{before}|{behind})(?!\w)")
 
 
 def _own_words(assertion: Assertion) -> str:

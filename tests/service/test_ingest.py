@@ -137,6 +137,8 @@ def test_a_wrong_line_stops_the_import_and_nothing_is_written(
         (event(subject="\u200b"), "bad_name"),
         (event(subject="x" * 301), "bad_name"),
         (event(slot="manager", value="x" * 301), "bad_name"),
+        (event(slot="manager", value="N/A"), "bad_name"),
+        (event(subject={"name": "unknown", "type": "person"}), "bad_name"),
         ({"observe": "I live in Rome.", "speaker": 5}, "bad_field"),
         ({"observe": "I live in Rome.", "speaker": ""}, "value_type_mismatch"),
         ({"observe": "I live in Rome.", "speaker": "\ud800"}, "unstorable_text"),

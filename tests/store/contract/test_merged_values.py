@@ -104,6 +104,26 @@ def test_a_retraction_takes_back_who_was_one_at_its_moment(
     assert len(values(memory, "friend")) == (0 if merged_first else 1)
 
 
+def test_a_compile_names_who_somebody_is_by_now(open_memory: Open) -> None:
+    memory = open_memory()
+    lou, louis = two_people(memory)
+    memory.write("Nils Berg", "manager", louis, valid_from=DAYS[0])
+    memory.write(louis, "phone", "5550177")
+
+    def lines() -> list[str]:
+        asked = "What is the phone of Louis Marchand, and who is the manager of Nils Berg?"
+        text = memory.compile("assistant", asked, budget_tokens=800).text
+        return sorted(line.partition("] ")[2] for line in text.splitlines() if ": " in line)
+
+    said = lines()
+    assert "Nils Berg manager: Louis Marchand" in said
+    merge = memory.entities.merge(lou, louis, reason="one person")
+    name = memory.as_of().entity(merge.canonical_id).name
+    assert f"Nils Berg manager: {name}" in lines()
+    memory.entities.unmerge(merge.merge_id, reason="two people")
+    assert lines() == said
+
+
 class Said(NamedTuple):
     """One write of a history; people by their number, 0 and 1 are merged."""
 

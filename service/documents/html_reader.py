@@ -53,6 +53,14 @@ _DATES: Final = {
     "last-modified": "modified",
 }
 _DOCTYPE: Final = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
+_UNREAD_PARTS: Final = {
+    "header": "running_head",
+    "footer": "running_head",
+    "comments": "hidden_text",
+}
+_UNREAD: Final = re.compile(rf"word/({'|'.join(_UNREAD_PARTS)})\d*\.xml")
+"""Parts of a DOCX that are on no page of their own: their words are only counted."""
+_XML_TAG: Final = re.compile(rb"<[^>]*>")
 _PROPERTY: Final = re.compile(rb"<dcterms:(created|modified)[^>]*>([^<]+)<")
 
 
@@ -105,6 +113,7 @@ def read_docx(data: bytes, name: str) -> FileReading:
     mammoth: Any = extra_module("mammoth")
     no_picture: Any = mammoth.images.img_element(_no_source)
     properties = b""
+    drops: Counter[str] = Counter()
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             check_archive(archive, len(data), name)
@@ -114,7 +123,11 @@ def read_docx(data: bytes, name: str) -> FileReading:
                 # Entities that multiply end only after seconds, so no document type is read.
                 if _DOCTYPE.search(content):
                     raise refusal("bad_document", f"{name} states a document type, as no DOCX does")
-                if member == "docProps/core.xml":
+                unread = _UNREAD.fullmatch(member)
+                if unread:
+                    words = _XML_TAG.sub(b"", content.replace(b"</w:p>", b" "))
+                    drops[_UNREAD_PARTS[unread[1]]] += count_words(words.decode("utf-8", "replace"))
+                elif member == "docProps/core.xml":
                     properties = content
         page = mammoth.convert_to_html(io.BytesIO(data), convert_image=no_picture).value
     except TenureError:
@@ -126,7 +139,8 @@ def read_docx(data: bytes, name: str) -> FileReading:
         "published" if key == b"created" else "modified": value.decode("utf-8", "replace")[:40]
         for key, value in _PROPERTY.findall(properties)
     }
-    return read_html(f"<body>{page}</body>", name)._replace(dates=dates)
+    reading = read_html(f"<body>{page}</body>", name)
+    return reading._replace(dates=dates, dropped=dict(+(drops + Counter(reading.dropped))))
 
 
 def _blocks(root: Any, drops: Counter[str]) -> Iterator[FileBlock]:

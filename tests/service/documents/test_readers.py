@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import zipfile
+from email.message import EmailMessage
 from io import BytesIO
 
 import pytest
@@ -17,7 +18,7 @@ from tenure.service.documents.blocks import FileBlockKind, FileReading
 from tenure.service.documents.child import ParsingChild
 from tenure.service.documents.cutting import cut
 from tenure.service.documents.formats import read_file
-from tenure.tests.service.documents.files import MAIL, Shown, docx, pdf
+from tenure.tests.service.documents.files import MAIL, WORD, Shown, docx, pdf
 
 PAGE = (
     "<html><head><title>Leave</title><script>var x</script></head><body><nav>menu here</nav>"
@@ -134,6 +135,44 @@ def test_mail_has_its_date_subject_and_body():
         "Parental leave",
         "Sick leave",
     ]
+
+
+def test_words_around_the_pages_of_a_docx_are_counted():
+    out = BytesIO(docx([("", "14 weeks")]))
+    with zipfile.ZipFile(out, "a") as archive:
+        for part in ("header1", "footer2", "comments"):
+            words = "<w:p><w:t>ACME hand</w:t><w:t>book</w:t></w:p><w:p><w:t>2026</w:t></w:p>"
+            text = f'<w:hdr xmlns:w="{WORD}">{words}</w:hdr>'
+            archive.writestr(f"word/{part}.xml", text)
+    reading = read_file(out.getvalue(), "a.docx")
+    assert (reading.text, reading.dropped) == ("14 weeks", {"running_head": 6, "hidden_text": 3})
+
+
+def test_a_mail_is_read_in_all_the_parts_that_a_program_shows():
+    mail = EmailMessage()
+    mail["Subject"] = "Leave"
+    mail.set_content("See below.")
+    mail.add_alternative("<p>See below, in bold.</p>", subtype="html")
+    mail.add_attachment(b"x,y", maintype="text", subtype="csv", filename="days off.csv")
+    inner = EmailMessage()
+    inner["From"] = "bo@example.org"
+    inner.set_content("Sick leave is 10 days.")
+    mail.add_attachment(inner)
+    foot = EmailMessage()
+    foot.set_content("Sent to all staff.")
+    mail.attach(foot)
+
+    reading = read_file(mail.as_bytes(), "a.eml")
+    assert headings(reading) == [(1, "Leave", 0), (2, "(no subject)", 0)]
+    assert [block.text for block in reading.blocks if block.kind is FileBlockKind.PROSE] == [
+        "See below.",
+        "From: bo@example.org",
+        "Sick leave is 10 days.",
+        "Sent to all staff.",
+    ]
+    assert reading.dropped == {"attachment": 2}
+    no_subject = read_file(b"MIME-Version: 1.0\n\nwords\n", "a.eml")
+    assert no_subject.text == "(no subject)\nwords"
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def read_html(text: str, name: str) -> FileReading:
         whole, inner = (count_words(node.text(separator=" ")) for node in (body, root))
         drops["outside_main"] = whole - inner
     title = parser.css_first("title")
-    return FileReading(blocks, single_spaced(title and title.text()), dates, dict(drops))
+    return FileReading(blocks, title.text() if title else "", dates, dict(drops))
 
 
 def _no_source(_picture: object) -> dict[str, str]:
@@ -193,8 +193,7 @@ def _whole_block(node: Any, drops: Counter[str]) -> FileBlock:
         lines = _words(node, drops).strip("\n").split("\n")
         return FileBlock("\n".join(line.rstrip() for line in lines), FileBlockKind.CODE)
     if node.tag != "table":
-        title = single_spaced(_words(node, drops))
-        return FileBlock(title, FileBlockKind.HEADING, int(node.tag[1]))
+        return FileBlock(_words(node, drops), FileBlockKind.HEADING, int(node.tag[1]))
 
     rows: list[str] = []
     for row in _elements(node, drops, ("caption", "tr")):

@@ -414,7 +414,7 @@ class DocumentKeeper(Caller):
         if len(pieces) > MAX_PASSAGES:
             raise refusal("too_large", f"{name} makes {len(pieces)} passages; split it by chapters")
         policy, masked = self._backend.policy.write, 0
-        titles = [one_line(reading.title[:300]), *(one_line(h.title) for h in headings)]
+        titles = [reading.title, *(heading.title for heading in headings)]
         for number, title in enumerate(titles):
             titles[number], found = masked_credentials(title)
             masked += found

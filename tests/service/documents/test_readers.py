@@ -183,6 +183,7 @@ def test_a_mail_is_read_in_all_the_parts_that_a_program_shows():
         (docx([("Heading1", "Leave"), ("", "14 weeks. " * 300)]), "a.docx"),
         (MAIL, "a.eml"),
         (("# T\n\n" + "Some sentence here. " * 200).encode(), "a.md"),
+        (b"Leave  of\n  absence\n===\n\nwords\n", "a.md"),
         (b"def f():\n    return 1\n" * 90, "a.py"),
         (b"one\n\ntwo\n", "a.txt"),
     ],

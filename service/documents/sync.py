@@ -142,7 +142,7 @@ class FolderSync:
             unreadable: list[str] = []
             terms = Terms(source=self.source, claims=self.claims)
             files: list[tuple[FoundFile, FileRule]] = []
-            for found_file in walk(root, unreadable, follow=self.rules.follow):
+            for found_file in walk(root, unreadable, follow=self.rules.source.follow):
                 rule = self.rules.find_rule(found_file.path, terms)
                 if rule is not None:
                     files.append((found_file, rule))
@@ -249,7 +249,7 @@ def sync_folder(
         InvalidInput: `bad_rules`, `bad_name`.
     """
     loaded = load_rules(rules)
-    name = source or loaded.source or Path(folder).resolve().name
+    name = source or loaded.source.name or Path(folder).resolve().name
     return FolderSync(target=target, source=name, rules=loaded, **options).run(folder)
 
 

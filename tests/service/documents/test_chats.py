@@ -24,7 +24,7 @@ CHATGPT = [
                     "id": "m2",
                     "author": {"role": "user"},
                     "create_time": 1_780_000_000.5,
-                    "content": {"parts": ["I live in Lisbon."]},
+                    "content": {"parts": [{"asset_pointer": "x"}, {"text": "I live in Lisbon."}]},
                 },
             },
             "n3": {
@@ -37,12 +37,20 @@ CHATGPT = [
                 },
             },
             "n4": {
-                "parent": "n2",
+                "parent": "n5",
                 "message": {
                     "id": "m4",
                     "author": {"role": "assistant"},
                     "create_time": 1_780_000_002,
-                    "content": {"parts": ["Good to know."]},
+                    "content": {"content_type": "code", "text": "Good to know."},
+                },
+            },
+            "n5": {
+                "parent": "n2",
+                "message": {
+                    "id": "m5",
+                    "author": {"role": "user"},
+                    "content": {"parts": [{"asset_pointer": "a picture"}]},
                 },
             },
         },
@@ -53,6 +61,7 @@ CLAUDE = [
         "uuid": "t1",
         "chat_messages": [
             {"uuid": "1", "sender": "human", "text": "Hello", "created_at": "2026-01-02T03:04:05Z"},
+            {"uuid": "0", "sender": "human", "text": "", "created_at": "2026-01-02T03:04:05Z"},
             {
                 "uuid": "2",
                 "sender": "assistant",
@@ -90,7 +99,7 @@ def test_chatgpt_gives_the_branch_that_was_shown():
         ("user", False, "I live in Lisbon."),
         ("ChatGPT", True, "Good to know."),
     ]
-    assert chats.left_out["other_branch"] == 1
+    assert chats.left_out == {"other_branch": 1, "no_text": 1}
     packed = zipped(conversations_json=json.dumps(CHATGPT), user_json="{}")
     assert read(packed, "export.zip").messages == chats.messages
 
@@ -105,6 +114,7 @@ def test_a_damaged_export_is_refused():
 def test_claude_gives_texts_alone():
     chats = read(CLAUDE)
     assert [(m.author, m.text) for m in chats.messages] == [("user", "Hello"), ("Claude", "Hi")]
+    assert chats.left_out == {"no_text": 1}
 
 
 def test_slack_gives_names_threads_and_no_joins():

@@ -93,14 +93,7 @@ class _Run:
     gone: set[str] = field(default_factory=set[str])
     """Names of documents whose files are gone."""
     reports: list[DocumentReport] = field(default_factory=list[DocumentReport])
-    counts: Counter[str] = field(default_factory=Counter[str])
     is_changed: bool = False
-
-    def add(self, report: DocumentReport) -> None:
-        """Count the report of a file."""
-        self.counts[report.outcome] += 1
-        if report.outcome != "same":
-            self.reports.append(report)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,12 +148,12 @@ class FolderSync:
             for number, (found_file, rule) in enumerate(files, start=1):
                 first = taken.setdefault(found_file.path.casefold(), number)
                 clash = "" if first == number else files[first - 1][0].path
-                run.add(self._file(found_file, rule, run, clash))
+                run.reports.append(self._file(found_file, rule, run, clash))
                 if self.progress is not None:
                     self.progress(number, len(files), found_file.path)
 
             for path in unreadable:
-                run.add(_refused(path, "unreadable_folder", f"{path} cannot be read"))
+                run.reports.append(_refused(path, "unreadable_folder", f"{path} cannot be read"))
             self._remove_gone(run)
             if run.is_changed:
                 stored = self.target.digests(self.source)
@@ -172,8 +165,8 @@ class FolderSync:
 
         return SyncReport(
             source=self.source,
-            counts=dict(sorted(run.counts.items())),
-            reports=tuple(run.reports),
+            counts=dict(sorted(Counter(report.outcome for report in run.reports).items())),
+            reports=tuple(report for report in run.reports if report.outcome != "same"),
             seconds=time.monotonic() - began,
             resumed=was_interrupted,
         )
@@ -223,15 +216,15 @@ class FolderSync:
         if too_many and not self.allow_removals:
             message = (
                 f"{count} of {len(run.stored)} documents have no file any more; none was removed. "
-                " Check the folder, or run again with --allow-removals "
+                "Check the folder, or run again with --allow-removals "
                 "(allow_removals=True)"
             )
-            run.add(_refused(self.source, "sync_would_remove", message))
+            run.reports.append(_refused(self.source, "sync_would_remove", message))
             return
 
         for name in sorted(run.gone):
             ended = DocumentReport(name=name, outcome="removed")
-            run.add(ended if self.check else self.target.remove(name))
+            run.reports.append(ended if self.check else self.target.remove(name))
 
 
 def sync_folder(

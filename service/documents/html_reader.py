@@ -53,13 +53,8 @@ _DATES: Final = {
     "last-modified": "modified",
 }
 _DOCTYPE: Final = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
-_UNREAD_PARTS: Final = {
-    "header": "running_head",
-    "footer": "running_head",
-    "comments": "hidden_text",
-}
-_UNREAD: Final = re.compile(rf"word/({'|'.join(_UNREAD_PARTS)})\d*\.xml")
-"""Parts of a DOCX that are on no page of their own: their words are only counted."""
+_UNREAD: Final = re.compile(r"word/(?:header|footer|comments)\d*\.xml")
+"""Parts of a DOCX outside of its text: their words are only counted."""
 _XML_TAG: Final = re.compile(rb"<[^>]*>")
 _PROPERTY: Final = re.compile(rb"<dcterms:(created|modified)[^>]*>([^<]+)<")
 
@@ -99,10 +94,6 @@ def read_html(text: str, name: str) -> FileReading:
     return FileReading(blocks, title.text() if title else "", dates, dict(drops))
 
 
-def _no_source(_picture: object) -> dict[str, str]:
-    return {"src": ""}
-
-
 def read_docx(data: bytes, name: str) -> FileReading:
     """The blocks of a DOCX file.
 
@@ -111,7 +102,7 @@ def read_docx(data: bytes, name: str) -> FileReading:
         Unavailable: `documents_extra_missing`.
     """
     mammoth: Any = extra_module("mammoth")
-    no_picture: Any = mammoth.images.img_element(_no_source)
+    no_picture: Any = mammoth.images.img_element(lambda _picture: {"src": ""})
     properties = b""
     drops: Counter[str] = Counter()
     try:
@@ -123,10 +114,9 @@ def read_docx(data: bytes, name: str) -> FileReading:
                 # Entities that multiply end only after seconds, so no document type is read.
                 if _DOCTYPE.search(content):
                     raise refusal("bad_document", f"{name} states a document type, as no DOCX does")
-                unread = _UNREAD.fullmatch(member)
-                if unread:
+                if _UNREAD.fullmatch(member):
                     words = _XML_TAG.sub(b"", content.replace(b"</w:p>", b" "))
-                    drops[_UNREAD_PARTS[unread[1]]] += count_words(words.decode("utf-8", "replace"))
+                    drops["outside_main"] += len(words.split())
                 elif member == "docProps/core.xml":
                     properties = content
         page = mammoth.convert_to_html(io.BytesIO(data), convert_image=no_picture).value

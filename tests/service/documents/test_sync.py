@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -20,7 +19,13 @@ from tenure.service.documents.sync import _RUNNING
 from tenure.tests.service.documents.handbook import Handbook
 from tenure.tests.support.sampling import size
 
-RUNNER = Path(__file__).with_name("sync_runner.py")
+RUNNER = """
+import sys
+from tenure import connect
+with connect(sys.argv[1]) as memory:
+    tell = lambda done, total, path: print(done, flush=True)
+    memory.documents.sync(sys.argv[2], source="handbook", progress=tell)
+"""
 
 
 @pytest.fixture
@@ -278,7 +283,7 @@ def test_a_run_that_is_killed_is_resumed(tmp_path):
     was_resumed = False
     for _ in range(size(4, 50)):
         process = subprocess.Popen(
-            [sys.executable, str(RUNNER), str(store), str(root)], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", RUNNER, str(store), str(root)], stdout=subprocess.PIPE, text=True
         )
         assert process.stdout is not None
         for _ in range(chance.randint(1, 12)):

@@ -12,47 +12,24 @@ from tenure import Principal, connect
 from tenure.schema.errors import InvalidInput
 from tenure.service.documents.chats import read_chats
 
+
+def node(number: int, parent: str | None, role: str, **content: object) -> dict[str, object]:
+    message = {"id": f"m{number}", "author": {"role": role}, "create_time": 1_780_000_000.5}
+    return {"parent": parent, "message": {**message, "content": content} if role else None}
+
+
 CHATGPT = [
     {
         "id": "c1",
-        "current_node": "n4",
+        "current_node": "n5",
         "mapping": {
-            "n1": {"parent": None, "message": None},
-            "n2": {
-                "parent": "n1",
-                "message": {
-                    "id": "m2",
-                    "author": {"role": "user"},
-                    "create_time": 1_780_000_000.5,
-                    "content": {"parts": [{"asset_pointer": "x"}, {"text": "I live in Lisbon."}]},
-                },
-            },
-            "n3": {
-                "parent": "n2",
-                "message": {
-                    "id": "m3",
-                    "author": {"role": "assistant"},
-                    "create_time": 1_780_000_001,
-                    "content": {"parts": ["other answer"]},
-                },
-            },
-            "n4": {
-                "parent": "n5",
-                "message": {
-                    "id": "m4",
-                    "author": {"role": "assistant"},
-                    "create_time": 1_780_000_002,
-                    "content": {"content_type": "code", "text": "Good to know."},
-                },
-            },
-            "n5": {
-                "parent": "n2",
-                "message": {
-                    "id": "m5",
-                    "author": {"role": "user"},
-                    "content": {"parts": [{"asset_pointer": "a picture"}]},
-                },
-            },
+            "n1": node(1, None, ""),
+            "n2": node(
+                2, "n1", "user", parts=[{"asset_pointer": "x"}, {"text": "I live in Lisbon."}]
+            ),
+            "n3": node(3, "n2", "assistant", parts=["other answer"]),
+            "n4": node(4, "n2", "user", parts=[{"asset_pointer": "a picture"}]),
+            "n5": node(5, "n4", "assistant", content_type="code", text="Good to know."),
         },
     }
 ]

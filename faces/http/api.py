@@ -43,7 +43,6 @@ from ...service.calls.run import (
 )
 from ...service.calls.table import CALLS, DECISIONS, RAW_BODIES, Call, path_of
 from ...service.client.memory import Memory
-from ...service.documents.keeping import DocumentKeeper
 from ...service.stewardship.operations import SWEPT_AT_ONCE, Steward
 from .bearer_watch import BearerWatch
 from .bearers import Bearers, tenant_mismatch
@@ -326,17 +325,12 @@ def _long_answer(memory: Memory, call: Call, arguments: dict[str, Any], tell: Te
     steward = Steward(backend_of(memory), memory.principal)
     fields: dict[str, Any] = stated_arguments(call, arguments)
     if call.name == "erase":
-        entity = fields.get("entity")
-        if entity is None and fields.get("document") is not None:
-            entity = DocumentKeeper(backend_of(memory), memory.principal).entity_id(
-                fields["document"]
-            )
-        target = fields.get("object_id"), entity
 
         def watch_step(step: str, count: int) -> None:
             tell({"step": step, "emptied": count})
 
-        return answer_json(call, steward.erase(*target, fields["reason"], watch=watch_step))
+        target = {"object_id": None, "entity": None, **fields}
+        return answer_json(call, steward.erase(**target, watch=watch_step))
 
     def watch(receipt: SweepReceipt) -> None:
         tell({"retired": receipt.touched, "examined": receipt.examined})

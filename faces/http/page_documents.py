@@ -5,6 +5,7 @@ Each version has a date for each clock: from when it holds, and when it was reco
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated
 from uuid import UUID
@@ -13,6 +14,8 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from ...schema.errors import NotFound
+from ...service.documents.records import Document
 from .headed_route import HeadedRoute
 from .identity import memory_of
 from .pages import page
@@ -39,18 +42,23 @@ def document(
     record = documents.get(name, valid=valid or None, tx=tx or None)
     start = record.view.effective
     versions = documents.versions(name)
-    before = [v for v in versions if start and v.effective and v.effective < start]
-    old: frozenset[str] = frozenset()
-    if before and start:
-        last = documents.get(name, valid=before[-1].effective, tx=tx or None)
-        old = frozenset(passage.citation.passage_id for passage in last.passages)
+    before = [v.effective for v in versions if start and v.effective and v.effective < start]
+    added: set[str] = set()
+    # As it was believed at `tx`, no version before this one may be known.
+    with suppress(NotFound, IndexError):
+        last = documents.get(name, valid=before[-1], tx=tx or None)
+        added = _passage_ids(record) - _passage_ids(last)
 
     return page(
         request,
         "document.jinja",
         record=record,
         versions=versions,
-        added={p.citation.passage_id for p in record.passages} - old if before else set(),
+        added=added,
         valid=valid or datetime.now(UTC).date().isoformat(),
         tx=tx,
     )
+
+
+def _passage_ids(record: Document) -> set[str]:
+    return {passage.citation.passage_id for passage in record.passages}

@@ -38,14 +38,13 @@ from ...service.calls.table import (
     path_of,
 )
 from ...service.client.memory import Memory
-from ...service.documents.terms import PutFields
 
 if TYPE_CHECKING:
     import httpx2
 
     from ...service.documents.documents import Documents
-    from ...service.documents.records import DocumentReport, SyncReport
-    from ...service.documents.terms import SyncFields, Terms
+    from ...service.documents.records import SyncReport
+    from ...service.documents.terms import SyncFields
     from ...service.reading.view import View
 
 _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -311,31 +310,6 @@ class RemoteMemory(_MemoryMethods):  # type: ignore[misc]
         return cast("Memory", RemoteMemory(replace(self._link, token=token)))
 
 
-@dataclass(frozen=True, slots=True)
-class _ServerTarget:
-    """The documents of a server as the target of a sync: the cache alone tells what is new."""
-
-    documents: Documents
-    key: str
-
-    @property
-    def cache_folder(self) -> Path:
-        from ...service.documents.sync import user_cache
-
-        return user_cache()
-
-    def digests(self, source: str) -> dict[str, str]:
-        return {view.name: view.bytes_digest for view in self.documents.list(source=source)}
-
-    def put(self, content: bytes, path: str, terms: Terms) -> DocumentReport:
-        names = PutFields.__annotations__
-        fields = cast("PutFields", {name: getattr(terms, name) for name in names})
-        return self.documents.put(content, name=path, url=terms.origin, **fields)
-
-    def remove(self, name: str) -> DocumentReport:
-        return self.documents.remove(name)
-
-
 class RemoteDocuments(_DocumentMethods):  # type: ignore[misc]
     """The documents of a server, and the folders of this machine that go there."""
 
@@ -347,11 +321,11 @@ class RemoteDocuments(_DocumentMethods):  # type: ignore[misc]
             Conflict: `sync_running`.
             InvalidInput: `bad_rules`, `bad_name`.
         """
-        from ...service.documents.sync import sync_folder
+        from ...service.documents.sync import ServerTarget, sync_folder
 
         link = cast("RemoteLink", self._link)
         key = json.dumps([str(link.http.base_url), link.caller().tenant])
-        return sync_folder(_ServerTarget(cast("Documents", self), key), folder, **options)
+        return sync_folder(ServerTarget(cast("Documents", self), key), folder, **options)
 
 
 _CLASSES["documents"] = RemoteDocuments

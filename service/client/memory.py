@@ -98,11 +98,7 @@ class Upkeep(Caller):
             InvalidInput: `missing_reason`, `missing_subject`, `reason_names_erased`.
             NotFound: `unknown_object`, `unknown_entity`, `unknown_document`.
         """
-        if document is not None and entity is None:
-            from ..documents.keeping import DocumentKeeper
-
-            entity = DocumentKeeper(self._backend, self.principal).entity_id(document)
-        return self._steward().erase(object_id, entity, reason)
+        return self._steward().erase(object_id, entity, reason, document=document)
 
     def erase_session(self, name: str, *, user: str | None = None, reason: str) -> tuple[str, ...]:
         """Empty every text of a session, this caller's or a user's, and close it.

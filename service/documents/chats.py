@@ -84,7 +84,7 @@ def _read(
             if _is_list_with(tree, "mapping"):
                 return ChatExport("chatgpt", tuple(_chatgpt(tree, left_out)), left_out)
             if _is_list_with(tree, "chat_messages"):
-                return ChatExport("claude", tuple(_claude(tree)), left_out)
+                return ChatExport("claude", tuple(_claude(tree, left_out)), left_out)
 
     days = {path: match for path in files if (match := _DAY_FILE.fullmatch(path))}
     if days and any(path.endswith("users.json") for path in files):
@@ -137,15 +137,18 @@ def _chatgpt(tree: Sequence[Mapping[str, Any]], left_out: Counter[str]) -> Itera
 
         others = [node for key, node in nodes.items() if key not in seen]
         left_out["other_branch"] += sum(bool(node.get("message")) for node in others)
-        for node in reversed(path):
-            message: Any = node.get("message") or {}
+        for message in [node["message"] for node in reversed(path) if node.get("message")]:
             writer: Any = message.get("author") or {}
             content: Any = message.get("content") or {}
-            role, parts = writer.get("role"), content.get("parts") or ()
-            text = "\n".join(part for part in parts if isinstance(part, str)).strip()
+            role, parts = writer.get("role"), content.get("parts") or [content]
+            # A part with words of its own is code, or what was said aloud.
+            words = [part.get("text") if isinstance(part, dict) else part for part in parts]
+            text = "\n".join(part for part in words if isinstance(part, str)).strip()
             if role not in ("user", "assistant"):
-                left_out["system_or_tool"] += bool(message)
-            elif text:
+                left_out["system_or_tool"] += 1
+            elif not text:
+                left_out["no_text"] += 1
+            else:
                 stamp = message.get("create_time") or talk.get("create_time") or 0
                 author = "ChatGPT" if role == "assistant" else "user"
                 at = datetime.fromtimestamp(float(stamp), UTC)
@@ -154,13 +157,15 @@ def _chatgpt(tree: Sequence[Mapping[str, Any]], left_out: Counter[str]) -> Itera
                 )
 
 
-def _claude(tree: Sequence[Mapping[str, Any]]) -> Iterator[ChatMessage]:
+def _claude(tree: Sequence[Mapping[str, Any]], left_out: Counter[str]) -> Iterator[ChatMessage]:
     for talk in tree:
         for message in talk.get("chat_messages") or ():
             parts = message.get("content") or ()
             texts = [p.get("text", "") for p in parts if p.get("type") == "text"]
             text = "\n".join(texts).strip() or str(message.get("text") or "").strip()
-            if text:
+            if not text:
+                left_out["no_text"] += 1
+            else:
                 is_agent = message.get("sender") != "human"
                 at = datetime.fromisoformat(str(message["created_at"]).replace("Z", "+00:00"))
                 author = "Claude" if is_agent else "user"

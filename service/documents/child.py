@@ -17,7 +17,7 @@ from dataclasses import asdict
 from typing import Any, Final, cast
 
 from ...schema.errors import InvalidInput, TenureError, Unavailable
-from .blocks import MAX_BYTES, FileBlock, FileBlockKind, FileReading, refusal
+from .blocks import FileBlock, FileBlockKind, FileReading, refusal
 from .formats import format_of, read_file
 from .records import DocumentProblem
 
@@ -49,7 +49,7 @@ class ParsingChild:
             InvalidInput: what the reader refuses; `bad_document` where it died; `too_slow`.
             Unavailable: `documents_extra_missing`.
         """
-        if len(data) > MAX_BYTES or format_of(data, name, options.get("media_type")).is_plain:
+        if format_of(data, name, options.get("media_type")).is_plain:
             return read_file(data, name, **options)
         process = self._process = self._process or subprocess.Popen(
             [sys.executable, "-c", _START, json.dumps(sys.path)],

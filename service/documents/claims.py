@@ -7,19 +7,17 @@ scope and readers of the file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from ...schema.claim import UNKNOWN_AUTHOR, Version
+from ...schema.claim import UNKNOWN_AUTHOR
 from ...schema.errors import InvalidInput, TenureError
-from ...schema.principal import Sight
 from ...schema.slots import Slot
 from ...schema.values import moment
 from ...schema.vocabulary import SlotKind
 from ...schema.write import Draft, Write
-from ...store.port.store import Ask, Point, Reader
 from ..backend.caller import Caller, instant
 from ..extraction.choice import TextQuestion, answer_key, kept_extractions
 from ..extraction.claims import ExtractedClaim, ExtractionContext, PaidExtractor
@@ -98,19 +96,6 @@ class ClaimFinder(Caller):
                     refused += 1
 
         return [by_author(draft, UNKNOWN_AUTHOR) for draft in drafts], refused
-
-
-def claims_of_passages(
-    reader: Reader, passage_ids: Sequence[str], sight: Sight, point: Point
-) -> Iterator[Version]:
-    """The claims that are believed and derive from nothing but some passages."""
-    if not passage_ids:
-        return
-    gone = frozenset(passage_ids)
-    ask = Ask(sources=tuple(passage_ids), heads=False, at_valid=False)
-    for version in reader.versions(ask, sight=sight, point=point).versions:
-        if version.details.slot is not None and gone.issuperset(version.details.derived_from):
-            yield version
 
 
 def _is_of_text(claim: ExtractedClaim, text: str, slots: Mapping[str, Slot]) -> bool:

@@ -75,7 +75,9 @@ class Documents(Caller):
         check_fields(PutFields, terms, "term of a document")
         content = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
         stated = Terms(origin=url, **terms)
-        return DocumentKeeper(self._backend, self.principal).put(content, name, stated, effective)
+        keeper = DocumentKeeper(self._backend, self.principal)
+        with ParsingChild() as child:
+            return keeper.put(content, name, stated, effective, child.read)
 
     def sync(self, folder: str | Path, **options: Unpack[SyncFields]) -> SyncReport:
         """Bring the documents of a source to what a folder holds; run it again at will.

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple
 
-from .blocks import MAX_BYTES, FileBlockKind, FileReading, extra_module, refusal
+from .blocks import FileBlockKind, FileReading, extra_module, refusal, single_spaced
 from .html_reader import read_docx, read_html
 from .mail_reader import read_mail
 from .pdf_reader import read_pdf
@@ -99,19 +99,21 @@ def read_file(
         InvalidInput: a code of the table in `docs/documents.md`.
         Unavailable: `documents_extra_missing`.
     """
-    if len(data) > MAX_BYTES:
-        raise refusal("too_large", f"{name} has {len(data)} bytes, at most {MAX_BYTES} are taken")
     form = format_of(data, name, media_type)
     content = data if form.takes_bytes else decode(data, name, encoding)
     options: dict[str, Any] = {"password": password} if form is _PDF else {}
     reading = form.read(content, name, **options)
-    blocks = tuple(block for block in reading.blocks if block.text.strip())
+    blocks = [block for block in reading.blocks if block.text.strip()]
+    for place, block in enumerate(blocks):
+        if block.kind is FileBlockKind.HEADING:
+            # A title is one line wherever it is shown, so it is one in the text of the reading.
+            blocks[place] = block._replace(text=single_spaced(block.text))
     if not blocks:
         raise refusal("no_text", f"{name} has no text; a scan must be recognised first")
     titles = (block.text for block in blocks if block.kind is FileBlockKind.HEADING)
     return reading._replace(
-        blocks=blocks,
-        title=reading.title or next(titles, PurePosixPath(name).stem),
+        blocks=tuple(blocks),
+        title=single_spaced(reading.title or next(titles, PurePosixPath(name).stem))[:300],
         media_type=reading.media_type or form.media_type,
         reader=f"{form.name}/1",
     )

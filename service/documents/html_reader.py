@@ -53,6 +53,9 @@ _DATES: Final = {
     "last-modified": "modified",
 }
 _DOCTYPE: Final = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
+_UNREAD: Final = re.compile(r"word/(?:header|footer|comments)\d*\.xml")
+"""Parts of a DOCX outside of its text: their words are only counted."""
+_XML_TAG: Final = re.compile(rb"<[^>]*>")
 _PROPERTY: Final = re.compile(rb"<dcterms:(created|modified)[^>]*>([^<]+)<")
 
 
@@ -88,11 +91,7 @@ def read_html(text: str, name: str) -> FileReading:
         whole, inner = (count_words(node.text(separator=" ")) for node in (body, root))
         drops["outside_main"] = whole - inner
     title = parser.css_first("title")
-    return FileReading(blocks, single_spaced(title and title.text()), dates, dict(drops))
-
-
-def _no_source(_picture: object) -> dict[str, str]:
-    return {"src": ""}
+    return FileReading(blocks, title.text() if title else "", dates, dict(drops))
 
 
 def read_docx(data: bytes, name: str) -> FileReading:
@@ -103,8 +102,9 @@ def read_docx(data: bytes, name: str) -> FileReading:
         Unavailable: `documents_extra_missing`.
     """
     mammoth: Any = extra_module("mammoth")
-    no_picture: Any = mammoth.images.img_element(_no_source)
+    no_picture: Any = mammoth.images.img_element(lambda _picture: {"src": ""})
     properties = b""
+    drops: Counter[str] = Counter()
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             check_archive(archive, len(data), name)
@@ -114,7 +114,10 @@ def read_docx(data: bytes, name: str) -> FileReading:
                 # Entities that multiply end only after seconds, so no document type is read.
                 if _DOCTYPE.search(content):
                     raise refusal("bad_document", f"{name} states a document type, as no DOCX does")
-                if member == "docProps/core.xml":
+                if _UNREAD.fullmatch(member):
+                    words = _XML_TAG.sub(b"", content.replace(b"</w:p>", b" "))
+                    drops["outside_main"] += len(words.split())
+                elif member == "docProps/core.xml":
                     properties = content
         page = mammoth.convert_to_html(io.BytesIO(data), convert_image=no_picture).value
     except TenureError:
@@ -126,7 +129,8 @@ def read_docx(data: bytes, name: str) -> FileReading:
         "published" if key == b"created" else "modified": value.decode("utf-8", "replace")[:40]
         for key, value in _PROPERTY.findall(properties)
     }
-    return read_html(f"<body>{page}</body>", name)._replace(dates=dates)
+    reading = read_html(f"<body>{page}</body>", name)
+    return reading._replace(dates=dates, dropped=dict(+(drops + Counter(reading.dropped))))
 
 
 def _blocks(root: Any, drops: Counter[str]) -> Iterator[FileBlock]:
@@ -179,8 +183,7 @@ def _whole_block(node: Any, drops: Counter[str]) -> FileBlock:
         lines = _words(node, drops).strip("\n").split("\n")
         return FileBlock("\n".join(line.rstrip() for line in lines), FileBlockKind.CODE)
     if node.tag != "table":
-        title = single_spaced(_words(node, drops))
-        return FileBlock(title, FileBlockKind.HEADING, int(node.tag[1]))
+        return FileBlock(_words(node, drops), FileBlockKind.HEADING, int(node.tag[1]))
 
     rows: list[str] = []
     for row in _elements(node, drops, ("caption", "tr")):

@@ -31,15 +31,14 @@ from ...schema.vocabulary import Classification, Outcome
 from ...schema.write import Draft, Moment, Receipt, Write
 from ...store.operations.change import Mandate, reclassify
 from ...store.operations.naming import add_alias
-from ...store.port.store import Point, Reader, WriteTx
+from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..backend.caller import Caller, instant, permissions_as_stated
 from ..writing.draft import is_unsuspected
 from ..writing.write import Writer
 from .blocks import MAX_BYTES, MAX_PASSAGES, FileReading, refusal
 from .chat_keeping import ChatKeeper
 from .chats import read_chats
-from .child import ParsingChild
-from .claims import ClaimFinder, claims_of_passages
+from .claims import ClaimFinder
 from .cutting import CUTTER, CutPassage, cut, plain_title
 from .dating import OWN_DATES, effective_date
 from .outline import (
@@ -163,18 +162,14 @@ class DocumentKeeper(Caller):
         content: bytes,
         name: str,
         terms: Terms,
-        effective: Moment = None,
-        read: Callable[..., FileReading] | None = None,
+        effective: Moment,
+        read: Callable[..., FileReading],
     ) -> DocumentReport:
         """Take in the bytes of a file; `read` is where they are parsed.
 
         Raises:
             TenureError: why the file is refused; nothing was written.
         """
-        if read is None:
-            with ParsingChild() as child:
-                return self.put(content, name, terms, effective, child.read)
-
         name = full_name(name, terms.source)
         self._check_terms(name, terms)
         if len(content) > MAX_BYTES:
@@ -342,8 +337,7 @@ class DocumentKeeper(Caller):
         raise unknown_document(name)
 
     def _permissions(self, terms: Terms) -> Permissions:
-        stated = terms.security_classification or None, terms.allow_roles, terms.deny_roles
-        return permissions_as_stated(Permissions(), self._words_now(), *stated)
+        return permissions_as_stated(Permissions(), self._words_now(), *terms.readers.values())
 
     def _as_reader(self, name: str, permissions: Permissions | None = None) -> DocumentKeeper:
         """The same keeper with the roles of a document's readers, for an operator.
@@ -384,10 +378,19 @@ class DocumentKeeper(Caller):
         self, reader: Reader, passage_ids: Sequence[str], span_us: tuple[int, int]
     ) -> list[str]:
         """The claims that some passages alone make in a stretch of valid time."""
+        if not passage_ids:
+            return []
+        ended, span = frozenset(passage_ids), Interval(*span_us)
         point = Point(span_us[0], reader.clock().last_us)
-        rows = claims_of_passages(reader, passage_ids, self.principal.sight(), point)
-        meeting = (v.row for v in rows if v.row.interval.overlaps(Interval(*span_us)))
-        return list(dict.fromkeys(row.claim.object_id for row in meeting))
+        ask = Ask(sources=tuple(passage_ids), heads=False, at_valid=False)
+        made = {
+            version.row.claim.object_id: None
+            for version in reader.versions(ask, sight=self.principal.sight(), point=point).versions
+            if version.details.slot is not None
+            and version.row.interval.overlaps(span)
+            and ended.issuperset(version.details.derived_from)
+        }
+        return list(made)
 
     def _rows_at(
         self, reader: Reader, passage_ids: Sequence[str], valid_us: int
@@ -414,7 +417,7 @@ class DocumentKeeper(Caller):
         if len(pieces) > MAX_PASSAGES:
             raise refusal("too_large", f"{name} makes {len(pieces)} passages; split it by chapters")
         policy, masked = self._backend.policy.write, 0
-        titles = [one_line(reading.title[:300]), *(one_line(h.title) for h in headings)]
+        titles = [reading.title, *(heading.title for heading in headings)]
         for number, title in enumerate(titles):
             titles[number], found = masked_credentials(title)
             masked += found
@@ -628,10 +631,8 @@ class DocumentKeeper(Caller):
             media_type=file.reading.media_type,
             origin=f"doc://{file.name}",
             scope=terms.scope or Scope(),
-            security_classification=terms.security_classification,
-            allow_roles=terms.allow_roles,
-            deny_roles=terms.deny_roles,
             object_ids=object_ids,
+            **terms.readers,
         )
 
 
@@ -655,10 +656,8 @@ def _common_fields(name: str, terms: Terms, span_us: tuple[int, int]) -> dict[st
         "layer": "corpus",
         "scope": terms.scope,
         "authority_level": terms.authority_level,
-        "security_classification": terms.security_classification,
-        "allow_roles": tuple(terms.allow_roles),
-        "deny_roles": tuple(terms.deny_roles),
         "applicable_task_types": tuple(terms.task_types),
+        **terms.readers,
         "valid_from": _when(span_us[0]),
         "valid_until": _when(span_us[1]),
     }

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Final, cast
 
+from ...schema.errors import TenureError
 from .blocks import FileBlock, FileBlockKind, FileReading, count_words, refusal, single_spaced
 from .html_reader import read_html
 from .text_reader import read_text
@@ -17,6 +19,7 @@ from .text_reader import read_text
 _FIELDS: Final = ("From", "To", "Cc", "Date")
 _START: Final = re.compile(rb"(?:\A|\n\r?\n)From [^\r\n]*\r?\n(?=[!-9;-~]+:)")
 """Between two messages of a mailbox; a body may have a line that begins like it."""
+_READERS: Final = {"text/plain": read_text, "text/html": read_html}
 
 
 def read_mail(data: bytes, name: str) -> FileReading:
@@ -30,37 +33,60 @@ def read_mail(data: bytes, name: str) -> FileReading:
     drops: Counter[str] = Counter()
     dates: list[str] = []
     for part in filter(bytes.strip, _START.split(data) if is_box else [data]):
+        message = cast("EmailMessage", message_from_bytes(part, policy=policy.default))
+        if not message.keys():
+            raise refusal("bad_document", f"{name} is no mail: it has no header")
         try:
-            message = message_from_bytes(part, policy=policy.default)
-            assert isinstance(message, EmailMessage)
-            subject = single_spaced(message["Subject"])
-            fields = [
-                f"{field}: {single_spaced(message[field])}" for field in _FIELDS if message[field]
-            ]
+            blocks += _message_blocks(message, name, drops, level=1)
             date = message["Date"].datetime if message["Date"] else None
-            body = message.get_body(preferencelist=("plain", "html"))
-            text = str(body.get_content()) if isinstance(body, EmailMessage) else ""
+        except TenureError:
+            raise
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             code = "invalid_encoding" if isinstance(error, LookupError) else "bad_document"
             raise refusal(code, f"{name} cannot be read as mail: {error}") from error
-
-        if any("\0" in words for words in (subject, *fields, text)):
-            raise refusal("invalid_encoding", f"{name} holds NUL characters")
-        if not fields and not subject:
-            raise refusal("bad_document", f"{name} is no mail: it has no header")
         if date is not None:
             dates.append((date if date.tzinfo else date.replace(tzinfo=UTC)).isoformat())
-        is_html = body is not None and body.get_content_type() == "text/html"
-        read = read_html if is_html and text.strip() else read_text
-        reading = read(text.replace("\r\n", "\n"), name)
-        drops.update(reading.dropped)
-        for attachment in message.iter_attachments():
-            drops["attachment"] += max(1, count_words(attachment.get_filename() or ""))
 
-        blocks.append(FileBlock(subject or "(no subject)", FileBlockKind.HEADING, 1))
-        blocks += [FileBlock("\n".join(fields)), *reading.blocks]
-
+    if any("\0" in block.text for block in blocks):
+        raise refusal("invalid_encoding", f"{name} holds NUL characters")
     # A page that was saved has the date of its saving, which is none of its own.
     is_page = PurePosixPath(name).suffix.lower() in (".mht", ".mhtml")
     sent = "" if is_page else max(dates, key=datetime.fromisoformat, default="")
-    return FileReading(tuple(blocks), dropped=dict(drops), sent=sent)
+    return FileReading(tuple(blocks), dropped=dict(+drops), sent=sent)
+
+
+def _message_blocks(
+    message: EmailMessage, name: str, drops: Counter[str], level: int
+) -> Iterator[FileBlock]:
+    subject = single_spaced(message["Subject"]) or "(no subject)"
+    fields = [f"{field}: {single_spaced(message[field])}" for field in _FIELDS if message[field]]
+    yield FileBlock(subject, FileBlockKind.HEADING, level)
+    yield FileBlock("\n".join(fields))
+    yield from _part_blocks(message, name, drops, level)
+
+
+def _part_blocks(
+    part: EmailMessage, name: str, drops: Counter[str], level: int
+) -> Iterator[FileBlock]:
+    """What a mail program shows below the header: alternatives once, attachments by name alone."""
+    kind = part.get_content_type()
+    is_message = kind == "message/rfc822"
+    read = _READERS.get(kind)
+    if not is_message and (part.is_attachment() or part.get_filename()):
+        drops["attachment"] += max(1, count_words(part.get_filename() or ""))
+    elif kind in ("multipart/alternative", "multipart/related"):
+        body = part.get_body(("plain", "html"))
+        drops["attachment"] += len(list(part.iter_attachments())) + (body is None)
+        if body is not None:
+            yield from _part_blocks(cast("EmailMessage", body), name, drops, level)
+    elif part.is_multipart():
+        blocks_in = _message_blocks if is_message else _part_blocks
+        for inner in part.iter_parts():
+            yield from blocks_in(cast("EmailMessage", inner), name, drops, level + is_message)
+    elif read is None:
+        drops["attachment"] += 1
+    else:
+        text = str(part.get_content())
+        reading = (read if text.strip() else read_text)(text.replace("\r\n", "\n"), name)
+        drops.update(reading.dropped)
+        yield from reading.blocks

@@ -211,6 +211,7 @@ def _blocks(
 ) -> Iterator[FileBlock]:
     """Paragraphs of a page: a gap or another size ends one, and so does a heading."""
     paragraph: list[_Line] = []
+    lines = _whole_titles(lines, marks, body)
     for place, line in enumerate(lines):
         level = _level(line, lines[place + 1 : place + 2], marks, body)
         if paragraph and (level or _is_apart(paragraph[-1], line)):
@@ -222,6 +223,25 @@ def _blocks(
             paragraph.append(line)
 
     yield from _paragraph(paragraph, words)
+
+
+def _whole_titles(
+    lines: Sequence[_Line], marks: dict[int, dict[str, int]] | None, body: float
+) -> list[_Line]:
+    """The lines of a page, a title that goes on in the next line as one."""
+    whole: list[_Line] = []
+    for line in lines:
+        last = whole[-1] if whole else line
+        both = last._replace(text=f"{last.text} {line.text}", bottom=line.bottom)
+        is_next = abs(last.size - line.size) < 0.5 and whole and not _is_apart(last, line)
+        # Without bookmarks the size alone says it: two bold lines may be a paragraph.
+        is_title = _level(both, (), marks, body) and (marks or line.size >= _LARGER * body)
+        if is_next and is_title:
+            whole[-1] = both
+        else:
+            whole.append(line)
+
+    return whole
 
 
 def _is_apart(before: _Line, line: _Line) -> bool:

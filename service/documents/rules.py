@@ -6,24 +6,17 @@ match a path the last one wins, field by field. Patterns are those of a `.gitign
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 from pathspec import GitIgnoreSpec
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ...schema.errors import InvalidInput, unknown_field
 from ...schema.limits import toml_of, utf8_of
 from .terms import Terms
-
-_TERMS: Final = (
-    *("origin", "authority_level", "scope", "security_classification", "allow_roles"),
-    *("deny_roles", "task_types", "accept_flagged", "encoding", "claims"),
-)
-_OTHERS: Final = ("match", "exclude", "max_bytes", "project", "password_env")
-_SOURCE: Final = ("name", "exclude", "follow")
 
 
 class FileRule(NamedTuple):
@@ -35,29 +28,58 @@ class FileRule(NamedTuple):
     """The environment variable that holds the password of an encrypted file."""
 
 
-@dataclass(frozen=True, slots=True)
-class SyncRules:
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _Source(_Table):
+    name: str = ""
+    exclude: str | list[str] = []
+    follow: bool = False
+
+
+class _Rule(_Table):
+    """What a rule states of the files that it matches; the rest is left to the others."""
+
+    match: str
+    exclude: bool = False
+    max_bytes: int | None = None
+    project: str | None = None
+    password_env: str | None = None
+    origin: str | None = None
+    authority_level: int | None = None
+    scope: dict[str, str] | None = None
+    security_classification: str | None = None
+    allow_roles: list[str] = []
+    deny_roles: list[str] = []
+    task_types: list[str] = []
+    accept_flagged: bool = False
+    encoding: str | None = None
+    claims: Literal["off", "rules", "model"] = "off"
+
+
+class SyncRules(_Table):
     """The rules of a source."""
 
-    source: str = ""
-    exclude: tuple[str, ...] = ()
-    follow: bool = False
-    rules: tuple[Mapping[str, Any], ...] = ()
+    source: _Source = _Source()
+    rule: list[_Rule] = []
 
     def find_rule(self, path: str, terms: Terms) -> FileRule | None:
         """What every rule that matches a path states, the last one first; None: it stays out."""
         merged: dict[str, Any] = {}
-        for rule in self.rules:
-            if ignore_patterns(str(rule["match"])).match_file(path):
-                merged.update(rule)
-        if merged.get("exclude") or ignore_patterns(*self.exclude).match_file(path):
+        for rule in self.rule:
+            if ignore_patterns(rule.match).match_file(path):
+                merged.update(rule.model_dump(exclude_unset=True, exclude={"match"}))
+        exclude = self.source.exclude
+        outside = ignore_patterns(*([exclude] if isinstance(exclude, str) else exclude))
+        if merged.pop("exclude", False) or outside.match_file(path):
             return None
 
-        stated = {name: merged[name] for name in _TERMS if name in merged}
-        if merged.get("project") is not None:
-            stated["scope"] = {**dict(stated.get("scope") or {}), "project": merged["project"]}
-        terms = replace(terms, **stated)
-        return FileRule(terms, merged.get("max_bytes"), merged.get("password_env"))
+        project = merged.pop("project", None)
+        if project is not None:
+            merged["scope"] = {**(merged.get("scope") or {}), "project": project}
+        limits = merged.pop("max_bytes", None), merged.pop("password_env", None)
+        return FileRule(replace(terms, **merged), *limits)
 
 
 @lru_cache(maxsize=256)
@@ -81,30 +103,15 @@ def load_rules(path: str | Path | None) -> SyncRules:
         raise InvalidInput(f"{place} cannot be read: {error.strerror}", code="bad_rules") from error
 
     tables = toml_of(utf8_of(content, place, code="bad_rules"), place, code="bad_rules")
-    _check_names(tables, ("source", "rule"), place)
-    source = _table(tables.get("source", {}), _SOURCE, place)
-    rules = [_table(rule, (*_TERMS, *_OTHERS), place) for rule in tables.get("rule", [])]
-    if not all(isinstance(rule.get("match"), str) for rule in rules):
-        raise InvalidInput(f"{place}: each rule states match, a pattern", code="bad_rules")
-
-    exclude = source.get("exclude", [])
-    return SyncRules(
-        source=str(source.get("name", "")),
-        exclude=tuple(map(str, [exclude] if isinstance(exclude, str) else exclude)),
-        follow=source.get("follow") is True,
-        rules=tuple(rules),
-    )
-
-
-def _table(table: object, names: Sequence[str], place: str) -> Mapping[str, Any]:
-    if not isinstance(table, Mapping):
-        raise InvalidInput(f"{place}: [source] and [[rule]] are tables", code="bad_rules")
-    fields = cast("Mapping[str, Any]", table)
-    _check_names(fields, names, place)
-    return fields
-
-
-def _check_names(stated: Iterable[str], names: Sequence[str], place: str) -> None:
-    for name in stated:
-        if name not in names:
-            raise unknown_field(name, names, f" in {place}")
+    try:
+        return SyncRules.model_validate(tables)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = [str(part) for part in problem["loc"] if isinstance(part, str)]
+        if problem["type"] == "extra_forbidden":
+            models = {"source": _Source, "rule": _Rule}
+            model = models.get(where[0], SyncRules)
+            raise unknown_field(where[-1], model.model_fields, f" in {place}") from error
+        raise InvalidInput(
+            f"{place}: {'.'.join(where)}: {problem['msg']}", code="bad_rules"
+        ) from error

@@ -78,18 +78,15 @@ class StoredDocument:
 
     def at(self, valid_us: int) -> StoredVersion | None:
         """The version that holds at an instant."""
-        for version in self.versions:
-            if version.start_us <= valid_us < version.end_us:
-                return version
-        return None
+        holding = (v for v in self.versions if v.start_us <= valid_us < v.end_us)
+        return next(holding, None)
 
     def end_from(self, valid_us: int) -> int:
         """Until when a version holds that begins at an instant."""
         covering = self.at(valid_us)
         if covering is not None:
             return covering.end_us
-        later = [version.start_us for version in self.versions if version.start_us > valid_us]
-        return min(later, default=INF_US)
+        return min((v.start_us for v in self.versions if v.start_us > valid_us), default=INF_US)
 
 
 def full_name(name: str, source: str) -> str:

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack, cast
 
 from ...schema.errors import Conflict, NotFound, TenureError
 from ...schema.principal import OPERATE
@@ -33,7 +33,10 @@ from .keeping import DocumentKeeper
 from .records import DocumentProblem, DocumentReport, SyncReport, SyncWatch
 from .rules import FileRule, SyncRules, ignore_patterns, load_rules
 from .state import full_name, outline_rows
-from .terms import RunFields, Terms
+from .terms import PutFields, RunFields, Terms
+
+if TYPE_CHECKING:
+    from .documents import Documents
 
 _MOST_GONE: Final = 10
 _SHARE_GONE: Final = 0.3
@@ -55,32 +58,6 @@ class FoundFile(NamedTuple):
     problem: str = ""
 
 
-class SyncTarget(Protocol):
-    """Where a sync writes to: a store of this process, or a server."""
-
-    @property
-    def key(self) -> str:
-        """What tells this target from any other."""
-        ...
-
-    @property
-    def cache_folder(self) -> Path | None:
-        """Where sizes and times are kept; None for a store that ends with the process."""
-        ...
-
-    def digests(self, source: str) -> Mapping[str, str]:
-        """What tells the version of each document of a source that holds now, by name."""
-        ...
-
-    def put(self, content: bytes, path: str, terms: Terms) -> DocumentReport:
-        """Take in a file."""
-        ...
-
-    def remove(self, name: str) -> DocumentReport:
-        """End a document."""
-        ...
-
-
 @dataclass(slots=True)
 class _Run:
     """What one run knows and finds out."""
@@ -93,21 +70,14 @@ class _Run:
     gone: set[str] = field(default_factory=set[str])
     """Names of documents whose files are gone."""
     reports: list[DocumentReport] = field(default_factory=list[DocumentReport])
-    counts: Counter[str] = field(default_factory=Counter[str])
     is_changed: bool = False
-
-    def add(self, report: DocumentReport) -> None:
-        """Count the report of a file."""
-        self.counts[report.outcome] += 1
-        if report.outcome != "same":
-            self.reports.append(report)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderSync:
     """Brings the documents of a source to what a folder holds."""
 
-    target: SyncTarget
+    target: StoreTarget | ServerTarget
     source: str
     rules: SyncRules
     remove: bool = True
@@ -142,7 +112,7 @@ class FolderSync:
             unreadable: list[str] = []
             terms = Terms(source=self.source, claims=self.claims)
             files: list[tuple[FoundFile, FileRule]] = []
-            for found_file in walk(root, unreadable, follow=self.rules.follow):
+            for found_file in walk(root, unreadable, follow=self.rules.source.follow):
                 rule = self.rules.find_rule(found_file.path, terms)
                 if rule is not None:
                     files.append((found_file, rule))
@@ -155,12 +125,12 @@ class FolderSync:
             for number, (found_file, rule) in enumerate(files, start=1):
                 first = taken.setdefault(found_file.path.casefold(), number)
                 clash = "" if first == number else files[first - 1][0].path
-                run.add(self._file(found_file, rule, run, clash))
+                run.reports.append(self._file(found_file, rule, run, clash))
                 if self.progress is not None:
                     self.progress(number, len(files), found_file.path)
 
             for path in unreadable:
-                run.add(_refused(path, "unreadable_folder", f"{path} cannot be read"))
+                run.reports.append(_refused(path, "unreadable_folder", f"{path} cannot be read"))
             self._remove_gone(run)
             if run.is_changed:
                 stored = self.target.digests(self.source)
@@ -172,8 +142,8 @@ class FolderSync:
 
         return SyncReport(
             source=self.source,
-            counts=dict(sorted(run.counts.items())),
-            reports=tuple(run.reports),
+            counts=dict(sorted(Counter(report.outcome for report in run.reports).items())),
+            reports=tuple(report for report in run.reports if report.outcome != "same"),
             seconds=time.monotonic() - began,
             resumed=was_interrupted,
         )
@@ -223,19 +193,19 @@ class FolderSync:
         if too_many and not self.allow_removals:
             message = (
                 f"{count} of {len(run.stored)} documents have no file any more; none was removed. "
-                " Check the folder, or run again with --allow-removals "
+                "Check the folder, or run again with --allow-removals "
                 "(allow_removals=True)"
             )
-            run.add(_refused(self.source, "sync_would_remove", message))
+            run.reports.append(_refused(self.source, "sync_would_remove", message))
             return
 
         for name in sorted(run.gone):
             ended = DocumentReport(name=name, outcome="removed")
-            run.add(ended if self.check else self.target.remove(name))
+            run.reports.append(ended if self.check else self.target.remove(name))
 
 
 def sync_folder(
-    target: SyncTarget,
+    target: StoreTarget | ServerTarget,
     folder: str | Path,
     source: str | None = None,
     rules: str | Path | None = None,
@@ -249,7 +219,7 @@ def sync_folder(
         InvalidInput: `bad_rules`, `bad_name`.
     """
     loaded = load_rules(rules)
-    name = source or loaded.source or Path(folder).resolve().name
+    name = source or loaded.source.name or Path(folder).resolve().name
     return FolderSync(target=target, source=name, rules=loaded, **options).run(folder)
 
 
@@ -294,7 +264,7 @@ class StoreTarget(Caller):
     def put(self, content: bytes, path: str, terms: Terms) -> DocumentReport:
         """Take in a file, parsed in the child of the run."""
         keeper = DocumentKeeper(self._backend, self.principal)
-        return keeper.put(content, path, terms, read=self.child.read)
+        return keeper.put(content, path, terms, None, self.child.read)
 
     def remove(self, name: str) -> DocumentReport:
         """End a document now."""
@@ -306,13 +276,36 @@ def user_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "tenure"
 
 
+@dataclass(frozen=True, slots=True)
+class ServerTarget:
+    """The documents of a server as the target of a sync: the cache alone tells what is new."""
+
+    documents: Documents
+    key: str
+    cache_folder: Path = field(default_factory=user_cache)
+
+    def digests(self, source: str) -> Mapping[str, str]:
+        """The bytes of each document of a source that has a version now."""
+        return {view.name: view.bytes_digest for view in self.documents.list(source=source)}
+
+    def put(self, content: bytes, path: str, terms: Terms) -> DocumentReport:
+        """Send a file."""
+        names = PutFields.__annotations__
+        fields = cast("PutFields", {name: getattr(terms, name) for name in names})
+        return self.documents.put(content, name=path, url=terms.origin, **fields)
+
+    def remove(self, name: str) -> DocumentReport:
+        """End a document now."""
+        return self.documents.remove(name)
+
+
 def _likest(name: str, others: Iterable[str]) -> tuple[str, ...]:
     """The names that a file may have had: those of its folder or with its last part go first."""
     folder, _, last = name.rpartition("/")
 
     def rank(other: str) -> tuple[bool, bool, str]:
-        other_folder, _, other_last = other.rpartition("/")
-        return other_last != last, other_folder != folder, other
+        parts = other.rpartition("/")
+        return parts[2] != last, parts[0] != folder, other
 
     return tuple(sorted(others, key=rank)[:_MOST_FORMER])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from ...schema.principal import Scope
 from .records import SyncWatch
@@ -40,6 +40,15 @@ class Terms:
     """Names of documents of which this file may be one under another name."""
     governs: bool = False
     """Whether readers that differ from those of the stored versions are a change of all of them."""
+
+    @property
+    def readers(self) -> dict[str, Any]:
+        """Who may read the document, as the fields of a write."""
+        return {
+            "security_classification": self.security_classification or None,
+            "allow_roles": tuple(self.allow_roles),
+            "deny_roles": tuple(self.deny_roles),
+        }
 
 
 class PutFields(TypedDict, total=False):

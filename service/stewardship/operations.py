@@ -104,6 +104,7 @@ class Steward(Caller):
         entity: EntityLike | None,
         reason: str,
         *,
+        document: str | None = None,
         watch: WatchErasure | None = None,
     ) -> ErasureReceipt:
         """Empty an object, or an entity with all that is said about it; a tombstone stays.
@@ -117,6 +118,10 @@ class Steward(Caller):
                 two is named.
             NotFound: `unknown_object`, `unknown_entity`.
         """
+        if document is not None and entity is None:
+            from ..documents.keeping import DocumentKeeper
+
+            entity = DocumentKeeper(self._backend, self.principal).entity_id(document)
         with self._backend.span_of(DELETE, self._tenant) as span:
             receipt = self._erase(object_id, entity, reason, watch or _no_watch)
             if span is not None:

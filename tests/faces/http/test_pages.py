@@ -597,6 +597,13 @@ def test_documents_have_a_list_and_a_page_with_versions_and_passages(own_site: S
     assert "14 weeks." in before
     assert "<mark>" not in before
 
+    # An older version that was recorded later was not known then.
+    then = own_site.memory.as_of().tx.isoformat().replace("+00:00", "Z")
+    put("# Leave\n\nSick leave is unpaid.\n", effective="2025-01-01", **fields)
+    early = read(own_site, f"{address}?valid=2026-03-01&tx={then}")
+    assert "14 weeks." in early
+    assert "<mark>" not in early
+
     own_site.memory.documents.reclassify("handbook/leave.md", allow_roles=("owner",))
     own_site.sign_in_as(Principal(tenant="demo", user="worker"))
     assert own_site.browser.get(address).status_code == 404

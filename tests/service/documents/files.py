@@ -121,7 +121,7 @@ def pdf(
     return out.getvalue()
 
 
-_WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _TYPES = (
     '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
     '<Default Extension="xml" ContentType="application/xml"/>'
@@ -143,7 +143,7 @@ def docx(paragraphs: Sequence[tuple[str, str]], *, before: str = "", extra: byte
     for style, text in paragraphs:
         name = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
         parts.append(f"<w:p>{name}<w:r><w:t>{text}</w:t></w:r></w:p>")
-    body = f'{before}<w:document xmlns:w="{_WORD}"><w:body>{"".join(parts)}</w:body></w:document>'
+    body = f'{before}<w:document xmlns:w="{WORD}"><w:body>{"".join(parts)}</w:body></w:document>'
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("[Content_Types].xml", _TYPES)

@@ -12,39 +12,24 @@ from tenure import Principal, connect
 from tenure.schema.errors import InvalidInput
 from tenure.service.documents.chats import read_chats
 
+
+def node(number: int, parent: str | None, role: str, **content: object) -> dict[str, object]:
+    message = {"id": f"m{number}", "author": {"role": role}, "create_time": 1_780_000_000.5}
+    return {"parent": parent, "message": {**message, "content": content} if role else None}
+
+
 CHATGPT = [
     {
         "id": "c1",
-        "current_node": "n4",
+        "current_node": "n5",
         "mapping": {
-            "n1": {"parent": None, "message": None},
-            "n2": {
-                "parent": "n1",
-                "message": {
-                    "id": "m2",
-                    "author": {"role": "user"},
-                    "create_time": 1_780_000_000.5,
-                    "content": {"parts": ["I live in Lisbon."]},
-                },
-            },
-            "n3": {
-                "parent": "n2",
-                "message": {
-                    "id": "m3",
-                    "author": {"role": "assistant"},
-                    "create_time": 1_780_000_001,
-                    "content": {"parts": ["other answer"]},
-                },
-            },
-            "n4": {
-                "parent": "n2",
-                "message": {
-                    "id": "m4",
-                    "author": {"role": "assistant"},
-                    "create_time": 1_780_000_002,
-                    "content": {"parts": ["Good to know."]},
-                },
-            },
+            "n1": node(1, None, ""),
+            "n2": node(
+                2, "n1", "user", parts=[{"asset_pointer": "x"}, {"text": "I live in Lisbon."}]
+            ),
+            "n3": node(3, "n2", "assistant", parts=["other answer"]),
+            "n4": node(4, "n2", "user", parts=[{"asset_pointer": "a picture"}]),
+            "n5": node(5, "n4", "assistant", content_type="code", text="Good to know."),
         },
     }
 ]
@@ -53,6 +38,7 @@ CLAUDE = [
         "uuid": "t1",
         "chat_messages": [
             {"uuid": "1", "sender": "human", "text": "Hello", "created_at": "2026-01-02T03:04:05Z"},
+            {"uuid": "0", "sender": "human", "text": "", "created_at": "2026-01-02T03:04:05Z"},
             {
                 "uuid": "2",
                 "sender": "assistant",
@@ -90,7 +76,7 @@ def test_chatgpt_gives_the_branch_that_was_shown():
         ("user", False, "I live in Lisbon."),
         ("ChatGPT", True, "Good to know."),
     ]
-    assert chats.left_out["other_branch"] == 1
+    assert chats.left_out == {"other_branch": 1, "no_text": 1}
     packed = zipped(conversations_json=json.dumps(CHATGPT), user_json="{}")
     assert read(packed, "export.zip").messages == chats.messages
 
@@ -105,6 +91,7 @@ def test_a_damaged_export_is_refused():
 def test_claude_gives_texts_alone():
     chats = read(CLAUDE)
     assert [(m.author, m.text) for m in chats.messages] == [("user", "Hello"), ("Claude", "Hi")]
+    assert chats.left_out == {"no_text": 1}
 
 
 def test_slack_gives_names_threads_and_no_joins():

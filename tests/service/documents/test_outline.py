@@ -18,9 +18,8 @@ def entries(of: tuple[str, ...]) -> tuple[OutlineEntry, ...]:
     return tuple(OutlineEntry(key, key, 1, 1, number * 10, 9) for number, key in enumerate(of))
 
 
-def test_an_outline_comes_back_from_json():
-    first, second = keys(("a", "x"), ("b", "y"))
-    outline = DocumentOutline(
+def outline(*entries: OutlineEntry) -> DocumentOutline:
+    return DocumentOutline(
         root="a",
         digest="d",
         title="T",
@@ -28,32 +27,26 @@ def test_an_outline_comes_back_from_json():
         reader="text/1",
         cutter=1,
         headings=(Heading(1, "A", 1, 0), Heading(2, "B", 3, 40)),
-        entries=(
-            OutlineEntry(first, first, 1, 0, 0, 9, "\n"),
-            OutlineEntry(first, second, 3, 2, 42, 7, " "),
-        ),
+        entries=entries,
         dated="text",
         flagged=1,
         facts={"modified": "2026-06-01"},
     )
-    assert DocumentOutline.from_value(json.loads(json.dumps(outline.to_value()))) == outline
+
+
+def test_an_outline_comes_back_from_json():
+    first, second = keys(("a", "x"), ("b", "y"))
+    stored = outline(
+        OutlineEntry(first, first, 1, 0, 0, 9, "\n"),
+        OutlineEntry(first, second, 3, 2, 42, 7, " "),
+    )
+    assert DocumentOutline.from_value(json.loads(json.dumps(stored.to_value()))) == stored
 
 
 def test_nine_thousand_passages_fit_a_value():
     many = keys(*((f"t{number}", f"text {number}") for number in range(9_000)))
     rows = [OutlineEntry(key, key, n // 20, n // 5, n * 250, 249) for n, key in enumerate(many)]
-    outline = DocumentOutline(
-        root="a",
-        digest="d",
-        title="T",
-        media_type="m",
-        reader="r",
-        cutter=1,
-        headings=(),
-        entries=tuple(rows),
-        dated="text",
-    )
-    assert len(json.dumps(outline.to_value(), separators=(",", ":"))) < 400_000
+    assert len(json.dumps(outline(*rows).to_value(), separators=(",", ":"))) < 400_000
 
 
 def test_equal_passages_differ_by_their_number_and_keys_by_the_tenant():
@@ -62,23 +55,14 @@ def test_equal_passages_differ_by_their_number_and_keys_by_the_tenant():
     assert passage_keys("doc", b"other", [("a", "x")]) != keys(("a", "x"))
 
 
-def test_what_stays_is_not_written():
-    before, after = keys(("a", "x"), ("a", "y")), keys(("a", "y"), ("a", "z"))
-    diff = difference(entries(before), after, {}, {})
-    assert (diff.closed, diff.opened, diff.moved, diff.kept) == ((before[0],), (1,), (), 1)
-    assert diff.ids == after
-
-
-def test_a_passage_under_another_heading_keeps_its_id():
-    (before,), (after,) = keys(("a", "x")), keys(("b", "x"))
-    diff = difference(entries((before,)), [after], {}, {after: before})
-    assert (diff.ids, diff.closed, diff.opened, diff.moved) == ((before,), (), (), (0,))
-
-
-def test_a_passage_that_comes_back_takes_the_id_that_it_had():
-    (old,) = keys(("a", "x"))
-    moved_id = keys(("z", "z"))[0]
-    assert difference((), [old], {old: moved_id}, {}).ids == (moved_id,)
+def test_a_difference_names_what_closes_opens_and_moves():
+    x, y, z, moved = keys(("a", "x"), ("a", "y"), ("a", "z"), ("b", "x"))
+    stays = difference(entries((x, y)), (y, z), {}, {})
+    assert (stays.ids, stays.closed, stays.opened, stays.moved) == ((y, z), (x,), (1,), ())
+    assert stays.kept == 1
+    # Under another heading a passage keeps its id, and one that comes back takes its own.
+    assert difference(entries((x,)), [moved], {}, {moved: x}) == ((x,), (), (), (0,))
+    assert difference((), [x], {x: z}, {}).ids == (z,)
 
 
 def test_a_new_passage_never_takes_the_id_of_one_that_moved_away():

@@ -8,18 +8,24 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
 from tenure import Principal, connect
 from tenure.schema.errors import Conflict, InvalidInput, NotFound
+from tenure.service.documents.blocks import MAX_BYTES
 from tenure.service.documents.rules import ignore_patterns, load_rules
 from tenure.service.documents.sync import _RUNNING
 from tenure.tests.service.documents.handbook import Handbook
 from tenure.tests.support.sampling import size
 
-RUNNER = Path(__file__).with_name("sync_runner.py")
+RUNNER = """
+import sys
+from tenure import connect
+with connect(sys.argv[1]) as memory:
+    tell = lambda done, total, path: print(done, flush=True)
+    memory.documents.sync(sys.argv[2], source="handbook", progress=tell)
+"""
 
 
 @pytest.fixture
@@ -106,11 +112,17 @@ def test_a_refused_file_ends_nothing_and_stops_nothing(memory, folder):
     before = state(memory)
     (folder / "leave.md").write_bytes(b"\x89PNG\r\n\x1a\n....")
     (folder / "empty.md").write_text("\n")
+    with (folder / "large.md").open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
     (folder / "new.md").write_text("# New\n\nwords\n")
     report = sync(memory, folder)
-    assert report.counts == {"new": 1, "refused": 2, "same": 2}
+    assert report.counts == {"new": 1, "refused": 3, "same": 2}
     codes = {r.name: r.problems[0].code for r in report.reports if r.problems}
-    assert codes == {"leave.md": "unknown_format", "empty.md": "empty_document"}
+    assert codes == {
+        "leave.md": "unknown_format",
+        "empty.md": "empty_document",
+        "large.md": "too_large",
+    }
     assert set(before) <= set(state(memory))
 
 
@@ -178,10 +190,26 @@ def test_rules_decide_who_reads_a_folder(memory, folder, tmp_path):
 
 def test_bad_rules_are_refused(folder, tmp_path, memory):
     rules = tmp_path / "documents.toml"
-    for text in ("[[rule]]\nallow_roles = []", "[other]", "[[rule]]\nmatch='x'\ncolour=1", "x = ["):
+    rule = "[[rule]]\nmatch = '**'\n"
+    for text, code in {
+        "x = [": "bad_rules",
+        "[other]": "unknown_field",
+        f"{rule}colour = 1": "unknown_field",
+        "[source]\ncolour = 1": "unknown_field",
+        "[[rule]]\nallow_roles = []": "bad_rules",
+        # A value of another type is never read as a wish of its own.
+        f"{rule}allow_roles = 'hr'": "bad_rules",
+        f"{rule}accept_flagged = 'no'": "bad_rules",
+        f"{rule}max_bytes = '10MB'": "bad_rules",
+        f"{rule}encoding = 7": "bad_rules",
+        f"{rule}claims = 'some'": "bad_rules",
+        "[source]\nfollow = 'no'": "bad_rules",
+        "rule = 5": "bad_rules",
+    }.items():
         rules.write_text(text)
-        with pytest.raises(InvalidInput):
+        with pytest.raises(InvalidInput) as refusal:
             sync(memory, folder, rules=rules)
+        assert refusal.value.code == code, text
     assert names(memory) == []
 
 
@@ -195,7 +223,7 @@ def test_patterns_match_as_written():
     assert ignore.match_file("build/")
     assert not ignore.match_file("build")
     assert ignore.match_file("x/a.tmp")
-    assert load_rules(None).rules == ()
+    assert load_rules(None).rule == []
 
 
 def test_a_second_run_of_one_source_is_refused(memory, folder, tmp_path):
@@ -255,7 +283,7 @@ def test_a_run_that_is_killed_is_resumed(tmp_path):
     was_resumed = False
     for _ in range(size(4, 50)):
         process = subprocess.Popen(
-            [sys.executable, str(RUNNER), str(store), str(root)], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", RUNNER, str(store), str(root)], stdout=subprocess.PIPE, text=True
         )
         assert process.stdout is not None
         for _ in range(chance.randint(1, 12)):

@@ -8,7 +8,9 @@ import pytest
 
 from tenure import Principal, connect
 from tenure.schema.errors import Conflict, Forbidden, InvalidInput, NotFound
+from tenure.service.documents.blocks import MAX_BYTES, MAX_PAGES, MAX_PASSAGES
 from tenure.service.documents.text_reader import read_markdown
+from tenure.tests.service.documents.files import pdf
 from tenure.tests.service.documents.handbook import Handbook
 from tenure.tests.support.sampling import size
 
@@ -206,6 +208,22 @@ def test_a_check_writes_nothing(memory):
 def test_a_bad_name_is_refused(memory, name):
     with pytest.raises(InvalidInput):
         memory.documents.put("words", name=name, source="s")
+    assert memory.documents.list() == ()
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (bytes(MAX_BYTES + 1), "a.md"),
+        ("# One\n\nword\n" * (MAX_PASSAGES + 1), "a.md"),
+        (pdf([()] * (MAX_PAGES + 1)), "a.pdf"),
+    ],
+    ids=["bytes", "passages", "pages"],
+)
+def test_a_file_above_a_limit_is_refused(memory, data, name):
+    with pytest.raises(InvalidInput) as refusal:
+        memory.documents.put(data, name=name)
+    assert refusal.value.code == "too_large"
     assert memory.documents.list() == ()
 
 

@@ -11,6 +11,7 @@ Failures are counted by the fixture's own rules, one name a kind and question.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -21,8 +22,11 @@ from typing import Any, Final
 
 import tenure
 from tenure import Memory
+from tenure.schema.errors import InvalidInput
 from tenure.schema.principal import OWNER, Principal
 
+PUBLISHED: Final = "a5c67e7b2677dff5c90c91fe0fbc72f251f7e82b97d125122e8ce4ae5eb413dd"
+"""The hash of the fixture, as its authors publish and compute it."""
 _HITS: Final = 5
 _PAST: Final = ("historical_belief", "as_of_event_truth", "late_arriving_history")
 _CORRECTED: Final = "corrected_historical_truth"
@@ -33,9 +37,28 @@ Answers = Callable[[Memory, Record, Mapping[str, str]], list[str]]
 
 
 def load_fixture(path: Path) -> dict[str, Any]:
-    """Read a copy of the fixture."""
-    fixture: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    """Read a copy of the fixture.
+
+    Raises:
+        InvalidInput: `bad_file`, when the copy does not have the published hash.
+    """
+    try:
+        fixture: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"{path} cannot be read: {error}", code="bad_file") from error
+    if digest(fixture) != PUBLISHED:
+        raise InvalidInput(
+            f"{path} is no copy of longitudinal-v1: take research/LONGITUDINAL_V1_FIXTURE.json "
+            "of memory-bakeoff unchanged",
+            code="bad_file",
+        )
     return fixture
+
+
+def digest(fixture: Any) -> str:
+    """The hash of a fixture."""
+    canonical = json.dumps(fixture, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def failures_of(fixture: Record, case: Record, returned: Iterable[str]) -> frozenset[str]:

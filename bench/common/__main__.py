@@ -86,8 +86,12 @@ def longitudinal(options: argparse.Namespace) -> Iterator[str]:
         raise Unavailable("state the path of a copy of its fixture: --longitudinal FILE")
     fixture = load_fixture(options.longitudinal)
     body: list[tuple[str, ...]] = []
-    for name, measure in (("tenure, by text", by_text), ("tenure, by stated writes", by_writes)):
-        right, failures, kinds = totals(measure(fixture))
+    measured = {
+        "tenure, by text": by_text(fixture, options.encoder),
+        "tenure, by stated writes": by_writes(fixture),
+    }
+    for name, failures_by_case in measured.items():
+        right, failures, kinds = totals(failures_by_case)
         counts = ", ".join(f"{kind} {count}" for kind, count in kinds.items()) or "-"
         body.append((name, f"{right}/{len(fixture['cases'])}", str(failures), counts))
     header = ("system", "questions without a failure", "failures", "by kind")

@@ -108,9 +108,9 @@ def _confusion(case: Record, wrong: Iterable[Record]) -> str:
     return "stale_persistence"
 
 
-def by_text(fixture: Record) -> dict[str, frozenset[str]]:
+def by_text(fixture: Record, encoder: str | None = None) -> dict[str, frozenset[str]]:
     """The failures by question where the sentences alone are kept."""
-    return _replay(fixture, _write_text, _search)
+    return _replay(fixture, _write_text, _search, encoder)
 
 
 def by_writes(fixture: Record) -> dict[str, frozenset[str]]:
@@ -119,13 +119,16 @@ def by_writes(fixture: Record) -> dict[str, frozenset[str]]:
 
 
 def _replay(
-    fixture: Record, write: Callable[[Memory, Record, Mapping[str, str]], str], read: Answers
+    fixture: Record,
+    write: Callable[[Memory, Record, Mapping[str, str]], str],
+    read: Answers,
+    encoder: str | None = None,
 ) -> dict[str, frozenset[str]]:
     """Write the observations in order, and ask at each checkpoint what is asked there."""
     now = [0]
     scopes = frozenset(_project(record["scope"]) for record in fixture["observations"])
     owner = Principal(tenant=OWNER.tenant, roles=OWNER.roles, projects=scopes)
-    memory = tenure.connect(":memory:", clock=lambda: now[0], principal=owner)
+    memory = tenure.connect(":memory:", clock=lambda: now[0], principal=owner, encoder=encoder)
     failures: dict[str, frozenset[str]] = {}
     observation_ids: dict[str, str] = {}
     with closing(memory):
@@ -137,6 +140,7 @@ def _replay(
                     now[0] = round(moment.timestamp() * 1_000_000)
                     object_id = write(memory, record, observation_ids)
                     observation_ids[object_id] = record["id"]
+            memory.flush()
             for case in fixture["cases"]:
                 if case["checkpoint_id"] == checkpoint["id"]:
                     answer = read(memory, case, observation_ids)

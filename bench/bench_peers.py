@@ -171,6 +171,7 @@ def main() -> int:
 
     console = Console()
     systems = [s for s in SYSTEMS if not options.only or s.name in options.only]
+    load = os.getloadavg()[0]
     figures, versions, missing = in_turns(
         systems, options.rounds, options.facts, options.environments, console
     )
@@ -194,7 +195,8 @@ def main() -> int:
         title = (
             f"{day}, {options.facts:,} facts, median of {options.rounds} rounds in turns,"
             f" Python {sys.version_info.major}.{sys.version_info.minor},"
-            f" {os.cpu_count()} cores shared with other work:"
+            f" {os.cpu_count()} cores, load {load:.1f} at the start"
+            f" and {os.getloadavg()[0]:.1f} at the end:"
         )
         write_page(page_section(["", *titles], body, notes, title))
     return 0

@@ -7,6 +7,9 @@ stated.
     python -m bench.common --data copies/v2 --longitudinal LONGITUDINAL_V1_FIXTURE.json
     python -m bench.common --only sessions --sessions longmemeval=longmemeval_s.json \
         --rankings rankings.json --encoder onnx
+
+`--rankings` writes `{question_id: [session ids]}` for each copy, of a search and of a compile:
+`rankings.longmemeval.search.json` and `rankings.longmemeval.compile.json`.
 """
 
 from __future__ import annotations
@@ -15,9 +18,12 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from platform import python_version
 from typing import Any
 
+import tenure
 from tenure.bench.bench_peers import Unavailable
 from tenure.bench.evaluation.recall import RecallReport
 from tenure.bench.peers.table import markdown
@@ -80,8 +86,12 @@ def longitudinal(options: argparse.Namespace) -> Iterator[str]:
         raise Unavailable("state the path of a copy of its fixture: --longitudinal FILE")
     fixture = load_fixture(options.longitudinal)
     body: list[tuple[str, ...]] = []
-    for name, measure in (("tenure, by text", by_text), ("tenure, by stated writes", by_writes)):
-        right, failures, kinds = totals(measure(fixture))
+    measured = {
+        "tenure, by text": by_text(fixture, options.encoder),
+        "tenure, by stated writes": by_writes(fixture),
+    }
+    for name, failures_by_case in measured.items():
+        right, failures, kinds = totals(failures_by_case)
         counts = ", ".join(f"{kind} {count}" for kind, count in kinds.items()) or "-"
         body.append((name, f"{right}/{len(fixture['cases'])}", str(failures), counts))
     header = ("system", "questions without a failure", "failures", "by kind")
@@ -93,19 +103,29 @@ def sessions(options: argparse.Namespace) -> Iterator[str]:
     if not options.sessions:
         raise Unavailable("state a copy: --sessions longmemeval=FILE, locomo, beam or memconflict")
     for option in options.sessions:
-        source, _, path = option.partition("=")
-        report, recall = measure_sessions(
-            source, Path(path), encoder=options.encoder, limit=options.limit
-        )
-        if options.rankings:
-            report.write_rankings(options.rankings)
-        measures = ("recall_any", "recall_all", "NDCG")
-        header = ["order of sessions", *(f"{m}@{cut}" for cut in CUTS for m in measures)]
-        notes = [f"left out, {reason}: {count}" for reason, count in report.left_out.items()]
-        notes.append(f"questions asked: {recall.questions}; encoder: {recall.encoder or 'none'}")
-        yield _section(f"{source}: sessions, %", header, report.rows(), notes)
-        header = ["evidence", *(f"{budget:,} tokens" for budget in BUDGETS)]
-        yield _section(f"{source}: evidence, %", header, _recall_rows(recall), ())
+        try:
+            yield from _session_tables(*option.partition("=")[::2], options)
+        except (Unavailable, TenureError) as reason:
+            yield f"### {option}\n\nskipped: {reason}\n"
+
+
+def _session_tables(source: str, path: str, options: argparse.Namespace) -> Iterator[str]:
+    if not path:
+        raise Unavailable(f"state where its copy is: {source}=FILE")
+    report, recall = measure_sessions(
+        source, Path(path), encoder=options.encoder, limit=options.limit
+    )
+    if options.rankings:
+        report.write_rankings(options.rankings.with_suffix(f".{source}{options.rankings.suffix}"))
+
+    measures = ("recall_any", "recall_all", "NDCG")
+    header = ["order of sessions", *(f"{m}@{cut}" for cut in CUTS for m in measures)]
+    notes = [f"left out, {reason}: {count}" for reason, count in report.left_out.items()]
+    notes += [f"turn {item.id} is not stored: {item.reason}" for item in recall.refused]
+    notes.append(f"questions asked: {recall.questions}; encoder: {recall.encoder or 'none'}")
+    yield _section(f"{source}: sessions, %", header, report.rows(), notes)
+    header = ["evidence", *(f"{budget:,} tokens" for budget in BUDGETS)]
+    yield _section(f"{source}: evidence, %", header, _recall_rows(recall), ())
 
 
 def _recall_rows(recall: RecallReport) -> list[tuple[str, ...]]:
@@ -148,6 +168,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "longitudinal": longitudinal,
         "sessions": sessions,
     }
+    day = datetime.now(UTC).date()
+    print(f"Printed on {day} by tenure {tenure.__version__}, Python {python_version()}.\n")
     for name in options.only:
         try:
             for section in parts[name](options):

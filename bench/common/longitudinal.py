@@ -11,6 +11,7 @@ Failures are counted by the fixture's own rules, one name a kind and question.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -21,8 +22,11 @@ from typing import Any, Final
 
 import tenure
 from tenure import Memory
+from tenure.schema.errors import InvalidInput
 from tenure.schema.principal import OWNER, Principal
 
+PUBLISHED: Final = "a5c67e7b2677dff5c90c91fe0fbc72f251f7e82b97d125122e8ce4ae5eb413dd"
+"""The hash of the fixture, as its authors publish and compute it."""
 _HITS: Final = 5
 _PAST: Final = ("historical_belief", "as_of_event_truth", "late_arriving_history")
 _CORRECTED: Final = "corrected_historical_truth"
@@ -33,9 +37,28 @@ Answers = Callable[[Memory, Record, Mapping[str, str]], list[str]]
 
 
 def load_fixture(path: Path) -> dict[str, Any]:
-    """Read a copy of the fixture."""
-    fixture: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    """Read a copy of the fixture.
+
+    Raises:
+        InvalidInput: `bad_file`, when the copy does not have the published hash.
+    """
+    try:
+        fixture: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"{path} cannot be read: {error}", code="bad_file") from error
+    if digest(fixture) != PUBLISHED:
+        raise InvalidInput(
+            f"{path} is no copy of longitudinal-v1: take research/LONGITUDINAL_V1_FIXTURE.json "
+            "of memory-bakeoff unchanged",
+            code="bad_file",
+        )
     return fixture
+
+
+def digest(fixture: Any) -> str:
+    """The hash of a fixture."""
+    canonical = json.dumps(fixture, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def failures_of(fixture: Record, case: Record, returned: Iterable[str]) -> frozenset[str]:
@@ -85,9 +108,9 @@ def _confusion(case: Record, wrong: Iterable[Record]) -> str:
     return "stale_persistence"
 
 
-def by_text(fixture: Record) -> dict[str, frozenset[str]]:
+def by_text(fixture: Record, encoder: str | None = None) -> dict[str, frozenset[str]]:
     """The failures by question where the sentences alone are kept."""
-    return _replay(fixture, _write_text, _search)
+    return _replay(fixture, _write_text, _search, encoder)
 
 
 def by_writes(fixture: Record) -> dict[str, frozenset[str]]:
@@ -96,13 +119,16 @@ def by_writes(fixture: Record) -> dict[str, frozenset[str]]:
 
 
 def _replay(
-    fixture: Record, write: Callable[[Memory, Record, Mapping[str, str]], str], read: Answers
+    fixture: Record,
+    write: Callable[[Memory, Record, Mapping[str, str]], str],
+    read: Answers,
+    encoder: str | None = None,
 ) -> dict[str, frozenset[str]]:
     """Write the observations in order, and ask at each checkpoint what is asked there."""
     now = [0]
     scopes = frozenset(_project(record["scope"]) for record in fixture["observations"])
     owner = Principal(tenant=OWNER.tenant, roles=OWNER.roles, projects=scopes)
-    memory = tenure.connect(":memory:", clock=lambda: now[0], principal=owner)
+    memory = tenure.connect(":memory:", clock=lambda: now[0], principal=owner, encoder=encoder)
     failures: dict[str, frozenset[str]] = {}
     observation_ids: dict[str, str] = {}
     with closing(memory):
@@ -114,6 +140,7 @@ def _replay(
                     now[0] = round(moment.timestamp() * 1_000_000)
                     object_id = write(memory, record, observation_ids)
                     observation_ids[object_id] = record["id"]
+            memory.flush()
             for case in fixture["cases"]:
                 if case["checkpoint_id"] == checkpoint["id"]:
                     answer = read(memory, case, observation_ids)

@@ -4,7 +4,8 @@ A file of LongMemEval, LoCoMo, BEAM or MemConflict is turned into question sets
 (`bench.evaluation.formats`), and each set is loaded into a store of its own. A session ranks by the
 best of its turns. BM25 ranks sessions by their stemmed user turns, joined; dense by the nearest
 turn; hybrid by the sum of reciprocal ranks. Left out, and counted, are questions that the source
-made unanswerable and those without a labelled session in the haystack, as the official scorers do.
+made unanswerable, as LongMemEval's scorer does, and those without a labelled session in the
+haystack, for which that scorer counts recall_any and NDCG as 0 and recall_all as 1.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from tenure.bench.evaluation.question_sets import (
     question_sets,
 )
 from tenure.bench.evaluation.recall import EvaluationOptions, RecallReport, evaluate_recall
+from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import DEFAULT
 from tenure.schema.principal import OWNER
 from tenure.schema.values import moment
@@ -38,7 +40,6 @@ from tenure.service.client.connect import connect
 from tenure.service.encoders.choice import encoder_of
 from tenure.service.encoders.encoder import Encoder
 from tenure.service.encoders.models import encode_one
-from tenure.store.port.vectors import to16
 
 from .metrics import SessionScore, score_sessions
 
@@ -108,6 +109,8 @@ def measure_sessions(
         for question_set in question_sets(lines):
             room = None if limit is None else limit - questions
             questions += _rank_set(question_set, report, encoder_in_use, room)
+        if not questions:
+            raise InvalidInput(f"{path} holds no question", code="empty_file")
         options = EvaluationOptions(
             budgets=BUDGETS, task="conversation", encoder=encoder_in_use, limit=limit
         )
@@ -210,20 +213,15 @@ def _nearest_sessions(
     corpus: Corpus, haystack: _Haystack, question: Question
 ) -> list[tuple[str, int]]:
     """Sessions by their nearest turn; none without an encoder."""
-    backend, tenant = backend_of(corpus.memory), corpus.memory.principal.tenant
-    embedding = backend.embedding
+    embedding = backend_of(corpus.memory).embedding
     if embedding is None:
         return []
-    turn_of = {corpus.objects[i][0]: i for i in haystack.known if i in corpus.objects}
-    with backend.store.reading(tenant) as reader:
-        matrix = embedding.matrix(tenant, reader)
-    query = to16(encode_one(embedding.encoder, question.text))
     best: dict[str, int] = {}
-    for row in matrix.scores(query, [*turn_of]):
-        session = haystack.session_of[turn_of[row.object_id]]
-        best[session] = max(best.get(session, 0), row.content)
-    known = units([(session, "", None) for session in best], _MODEL)
-    return rank_by_meaning(known, best)
+    vector = encode_one(embedding.encoder, question.text)
+    for turn_id, cosine in corpus.cosines(vector, haystack.known).items():
+        session = haystack.session_of[turn_id]
+        best[session] = max(best.get(session, 0), cosine)
+    return rank_by_meaning(best)
 
 
 def _moment(at_us: int | None) -> datetime | None:

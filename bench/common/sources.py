@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,7 +58,9 @@ def agent_memory_source(folder: Path | None = None) -> Path:
         archive = root.with_name(f"{root.name}.tar.gz")
         if process.returncode or not archive.exists():
             lines = process.stderr.strip().splitlines() or ["pip said nothing"]
-            raise Unavailable(f"{package} cannot be downloaded: {lines[-1]}")
+            raise Unavailable(
+                f"{package} cannot be downloaded: {lines[-1]}; run this where pip reaches an index"
+            )
         with tarfile.open(archive) as packed:
             packed.extractall(place, filter="data")
     if not (root / "benchmarks" / "agent_memory").is_dir():
@@ -66,7 +69,14 @@ def agent_memory_source(folder: Path | None = None) -> Path:
 
 
 def dataset_folders(root: Path, further: Sequence[Path]) -> list[Path]:
-    """The data sets of a source distribution, then those that the user names."""
+    """The data sets of a source distribution, then those that the user names.
+
+    Raises:
+        Unavailable: when one that the user names is not complete.
+    """
+    for name, path in product(("events.jsonl", "questions.jsonl", "metadata.json"), further):
+        if not (path / name).is_file():
+            raise Unavailable(f"{path} holds no {name}; --data takes a data set's folder")
     event_files = sorted(root.glob("benchmarks/agent_memory/datasets/v*/events.jsonl"))
     folders = {path.parent.name: path.parent for path in event_files}
     folders.update((path.name, path) for path in further)

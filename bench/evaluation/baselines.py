@@ -73,14 +73,9 @@ def rank_by_words(
     return _best_first(hits.items())
 
 
-def rank_by_meaning(known: Sequence[Unit], cosines: Mapping[str, int]) -> list[tuple[str, int]]:
-    """The ids of units by the cosine of their best chunk, nearest first."""
-    hits: dict[str, int] = {}
-    for unit in known:
-        cosine = cosines.get(unit.id, 0)
-        if cosine > 0:
-            hits[unit.id] = cosine
-    return _best_first(hits.items())
+def rank_by_meaning(cosines: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Ids by the cosine of their best chunk, nearest first."""
+    return _best_first((name, cosine) for name, cosine in cosines.items() if cosine > 0)
 
 
 def fuse(*rankings: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:

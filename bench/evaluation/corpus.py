@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import quote
@@ -16,6 +16,7 @@ from tenure.service.backend.caller import backend_of
 from tenure.service.client.memory import Memory
 from tenure.service.encoders.models import claims_of
 from tenure.service.writing.observe import Observation, Observer
+from tenure.store.port.vectors import to16
 
 from .baselines import Unit, units
 from .question_sets import Document, Fact, QuestionSet, in_order
@@ -70,6 +71,19 @@ class Corpus:
                 objects[object_id] = (object_id,)
                 items[object_id] = object_id
         return cls(memory, units(rows, model), objects, items)
+
+    def cosines(self, vector: Sequence[float], item_ids: Iterable[str]) -> dict[str, int]:
+        """How near items are to the vector of a question; none without an encoder."""
+        backend, tenant = backend_of(self.memory), self.memory.principal.tenant
+        if backend.embedding is None:
+            return {}
+
+        item_of = {self.objects[item][0]: item for item in item_ids if item in self.objects}
+        with backend.store.reading(tenant) as reader:
+            matrix = backend.embedding.matrix(tenant, reader)
+        return {
+            item_of[row.object_id]: row.content for row in matrix.scores(to16(vector), [*item_of])
+        }
 
 
 @dataclass(slots=True)

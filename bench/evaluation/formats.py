@@ -152,9 +152,8 @@ def _turn(name: str, turn_id: str, text: str, moment: str, *, speaker: str, sess
 
 def _locomo_question(name: str, position: int, question: _Node, ids: set[str]) -> Fields:
     # Labels come as lists and as texts, with zeros and with colons too many.
-    labels = " ".join(map(str, _Node(question["evidence"].value or [], name).value))
     evidence: list[str] = []
-    for match in _LOCOMO_TURN.finditer(labels):
+    for match in _LOCOMO_TURN.finditer(str(question["evidence"].value)):
         turn_id = f"D{int(match[1])}:{int(match[2])}"
         if turn_id in ids and turn_id not in evidence:
             evidence.append(turn_id)
@@ -177,8 +176,10 @@ def _longmemeval(path: Path) -> Iterator[Fields]:
         turns, labelled_ids = _longmemeval_turns(name, instance)
         yield from turns
 
-        members: list[Any] = instance["answer_session_ids"].value or []
-        answer_sessions = {str(member) for member in members}
+        named = instance["answer_session_ids"]
+        answer_sessions = (
+            {str(node.value) for node in named.members()} if named.value else set[str]()
+        )
         evidence: list[Any] = [*labelled_ids] or _by_session(turns, answer_sessions)
         moment = instance["question_date"].time()
         is_answerable = not name.endswith("_abs")
@@ -396,8 +397,8 @@ def _beam(path: Path) -> Iterator[Fields]:
         questions = _json_file(file.parent / "probing_questions" / "probing_questions.json")
         for ability in questions.mapping():
             for number, question in enumerate(questions[ability].members()):
-                named = _whole_numbers(question["source_chat_ids"].value)
-                evidence = [i for i in dict.fromkeys(map(str, named)) if i in ids]
+                named = _labels(question["source_chat_ids"].value)
+                evidence = [i for i in dict.fromkeys(named) if i in ids]
                 is_answerable = ability != "abstention"
                 yield {
                     "set": name,
@@ -423,16 +424,16 @@ def _beam_turns(name: str, chat: _Node) -> Iterator[Fields]:
                     yield _turn(name, turn_id, text, day, speaker=speaker, session=session)
 
 
-def _whole_numbers(value: Any) -> Iterator[int]:
+def _labels(value: Any) -> Iterator[str]:
     """The message ids of a label, however they are nested."""
-    if isinstance(value, int):
-        yield value
+    if isinstance(value, int | str):
+        yield str(value)
     elif isinstance(value, Mapping):
         for member in cast("Mapping[str, object]", value).values():
-            yield from _whole_numbers(member)
+            yield from _labels(member)
     elif isinstance(value, list):
         for member in cast("list[object]", value):
-            yield from _whole_numbers(member)
+            yield from _labels(member)
 
 
 def _memconflict(path: Path) -> Iterator[Fields]:

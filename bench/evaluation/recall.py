@@ -34,7 +34,6 @@ from tenure.service.encoders.choice import encoder_of
 from tenure.service.encoders.encoder import Encoder
 from tenure.service.encoders.models import encode_one
 from tenure.service.writing.lines import STDIN
-from tenure.store.port.vectors import to16
 
 from .baselines import (
     BM25,
@@ -283,7 +282,7 @@ class _Trial:
 
         if vector is not None:
             begin = time.perf_counter()
-            by_meaning = rank_by_meaning(known, self._cosines(known, vector))
+            by_meaning = rank_by_meaning(self.corpus.cosines(vector, [unit.id for unit in known]))
             dense_seconds = time.perf_counter() - begin
             rankings.append(_Ranking(DENSE, by_meaning, dense_seconds))
 
@@ -291,23 +290,6 @@ class _Trial:
             total_seconds = words_seconds + time.perf_counter() - begin
             rankings.append(_Ranking(HYBRID, hybrid, total_seconds))
         return rankings
-
-    def _cosines(self, known: Sequence[Unit], vector: Sequence[float]) -> dict[str, int]:
-        memory, objects = self.corpus.memory, self.corpus.objects
-        embedding, tenant = backend_of(memory).embedding, memory.principal.tenant
-        if embedding is None:
-            return {}
-
-        unit_ids: dict[str, str] = {}
-        for unit in known:
-            if unit.id in objects:
-                whole_id = objects[unit.id][0]
-                unit_ids[whole_id] = unit.id
-
-        with backend_of(memory).store.reading(tenant) as reader:
-            matrix = embedding.matrix(tenant, reader)
-        similarities = matrix.scores(to16(vector), [*unit_ids])
-        return {unit_ids[row.object_id]: row.content for row in similarities}
 
     def _compile(self, budget: int, vector: Sequence[float] | None, misses: Counter[str]) -> Score:
         question, corpus = self.question, self.corpus

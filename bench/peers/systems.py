@@ -68,7 +68,7 @@ SYSTEMS = (
     ),
     System(
         "graphiti",
-        ("graphiti-core[kuzu]==0.31.1", "httpx"),
+        ("graphiti-core[kuzu]==0.31.2", "httpx"),
         "graphiti-core",
         resolution="similar names, then a model (here none)",
         durability="log of the embedded graph",

@@ -4,8 +4,8 @@ Candidates are read as a compile reads them (`compiler.gathering`), for all scop
 the caller, and reduced to what the view shows. `compiler.ranking` scores them by words, vectors if
 there is an encoder, the slots that the text asks for, and links. So a search and a compile agree on
 what answers a question. One thing differs: in a chain of facts the answer comes first, before the
-steps that lead to it. Scores are whole millionths and ties break on object ids, so both stores rank
-alike.
+steps that lead to it. Scores are whole millionths; of equal ones the newer comes first, then the
+object id decides. So both stores rank alike.
 """
 
 from __future__ import annotations
@@ -130,8 +130,13 @@ class Searcher:
             relevance = relevances[candidate.object_id]
             if candidate.lexical or candidate.vital or relevance > least:
                 matches.append((version_of(candidate), relevance / FULL))
-        matches.sort(key=lambda match: (-match[1], match[0].row.claim.object_id))
-        return matches[: question.limit], snapshot
+
+        # Of two that match alike the newer one says what holds now.
+        def order(match: Match) -> tuple[float, int, str]:
+            claim = match[0].row.claim
+            return -match[1], -claim.since_us, claim.object_id
+
+        return sorted(matches, key=order)[: question.limit], snapshot
 
     def _context(self, text: str) -> CompileContext:
         """The context of a compile of the text, over all scopes of the caller and all tasks."""

@@ -271,7 +271,7 @@ class View(Caller):
         entity: EntityLike | None = None,
         object_type: str | None = None,
     ) -> SearchResult:
-        """Return the best matching shown objects; ties are in order of object id."""
+        """Return the best matching shown objects; of equal matches the newest first."""
         from .search import Searcher, SearchQuery
 
         kind = parse(ObjectType, object_type) if object_type else None

@@ -160,10 +160,9 @@ def memora(folder: Path) -> Path:
 
 
 def converted(folder: Path, source: str, held: Any) -> list[QuestionSet]:
-    """Convert a published file and read the result back, as a user would."""
-    if source == "memora":
-        path = held
-    else:
+    """Convert a published file, or what one holds, and read the result back, as a user would."""
+    path = held
+    if not isinstance(held, Path):
         path = folder / "published.json"
         path.write_text(json.dumps(held), encoding="utf-8")
     own = folder / "own.jsonl"
@@ -222,12 +221,6 @@ def test_a_list_of_question_groups_is_read_too(tmp_path: Path) -> None:
     assert len(converted(tmp_path, "memora", path)[0].questions) == 2
 
 
-def sets_of(folder: Path, source: str, path: Path) -> list[QuestionSet]:
-    lines = folder / "lines.jsonl"
-    lines.write_text("".join(json.dumps(line) + "\n" for line in convert(source, path)))
-    return list(question_sets(lines))
-
-
 def test_meetings_and_persons_are_read_line_by_line(tmp_path: Path) -> None:
     meeting = {
         "conversation": "m1",
@@ -237,7 +230,7 @@ def test_meetings_and_persons_are_read_line_by_line(tmp_path: Path) -> None:
     }  # fmt: skip
     path = tmp_path / "meetings.jsonl.gz"
     path.write_bytes(gzip.compress(json.dumps(meeting).encode()))
-    (held,) = sets_of(tmp_path, "meetings", path)
+    (held,) = converted(tmp_path, "meetings", path)
     assert [(item.id, item.line_text) for item in held.items] == [("0", "Ann: We ship on Friday.")]
     assert held.questions[0].evidence == (("0",),)
 
@@ -251,7 +244,7 @@ def test_meetings_and_persons_are_read_line_by_line(tmp_path: Path) -> None:
     }
     lives = tmp_path / "lives.jsonl"
     lives.write_text(json.dumps(person))
-    assert sets_of(tmp_path, "memora", lives) == sets_of(tmp_path, "memora", folder)
+    assert converted(tmp_path, "memora", lives) == converted(tmp_path, "memora", folder)
 
 
 @pytest.mark.parametrize(

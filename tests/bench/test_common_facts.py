@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tenure.bench.common import __main__ as common
 from tenure.bench.common import longitudinal
 from tenure.bench.common.__main__ import main
 from tenure.bench.common.agent_memory import TenureMemory
@@ -255,35 +256,41 @@ def test_failures_are_named_as_the_scorer_of_the_fixture_names_them(
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "name"),
-    [("scope", "plant:oven", "scope_collapse"), ("configuration", "K2", "configuration_collapse")],
+    ("asked", "is_late", "name"),
+    [
+        ({"scope": "plant:oven"}, False, "scope_collapse"),
+        ({"configuration": "K2"}, False, "configuration_collapse"),
+        ({"prohibited_ids": []}, True, "late_history_corruption"),
+    ],
 )
-def test_a_wrong_scope_and_a_wrong_configuration_have_their_own_names(
-    field: str, value: str, name: str
+def test_a_wrong_scope_a_wrong_configuration_and_late_history_have_their_own_names(
+    asked: dict[str, Any], is_late: bool, name: str
 ) -> None:
-    asked = {**FIXTURE["cases"][1], field: value}
-    assert longitudinal.failures_of(FIXTURE, asked, ["L3", "L1"]) == {name}
+    observations = [{**o, "historical_only": is_late} for o in FIXTURE["observations"]]
+    fixture = {**FIXTURE, "observations": observations}
+    case = {**FIXTURE["cases"][1], **asked}
+    assert longitudinal.failures_of(fixture, case, ["L3", "L1"]) == {name}
 
 
-def test_history_that_arrives_late_is_not_current() -> None:
-    late = {**FIXTURE, "observations": [{**o, "historical_only": o["id"] == "L3"}
-                                        for o in FIXTURE["observations"]]}  # fmt: skip
-    assert longitudinal.failures_of(late, FIXTURE["cases"][1], ["L3"]) == {
-        "late_history_corruption"
-    }
-
-
-def test_a_part_without_data_is_skipped_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--only", "longitudinal", "sessions"]) == 0
+def test_a_part_without_its_data_is_skipped_and_says_what_to_do(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(common, "agent_memory_source", lambda _: tmp_path)
+    copy = tmp_path / "copy.json"
+    copy.write_text(json.dumps(FIXTURE))
+    main(["--data", str(tmp_path)])
+    main(["--only", "longitudinal", "--longitudinal", str(tmp_path / "none.json")])
+    main(["--only", "longitudinal", "--longitudinal", str(copy)])
     printed = capsys.readouterr().out
-    assert "skipped: state the path of a copy of its fixture" in printed
-    assert "skipped: state a copy" in printed
+    for reason in (
+        "state the path of a copy of its fixture: --longitudinal FILE",
+        "state a copy: --sessions longmemeval=FILE",
+        "holds no events.jsonl; --data takes a data set's folder",
+        "none.json cannot be read",
+        "copy.json is no copy of longitudinal-v1: take research/",
+    ):
+        assert reason in printed
 
-
-def test_the_table_of_a_fixture_is_printed(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    path = tmp_path / "fixture.json"
-    path.write_text(json.dumps(FIXTURE))
-    main(["--only", "longitudinal", "--longitudinal", str(path)])
+    monkeypatch.setattr(longitudinal, "PUBLISHED", longitudinal.digest(FIXTURE))
+    main(["--only", "longitudinal", "--longitudinal", str(copy)])
     assert "| tenure, by stated writes | 7/7 | 0 | - |" in capsys.readouterr().out

@@ -49,14 +49,18 @@ def test_the_second_place_is_worth_as_much_as_the_first_and_the_third_is_not() -
     assert dcg([0, 0, 1], 5) == pytest.approx(1 / math.log2(3))
 
 
-def test_sessions_that_a_ranking_does_not_name_come_last() -> None:
-    score = score_sessions(["b"], {"a"}, ["b", "a", "c"], 2)
-    assert (score.recall_any, score.ndcg) == (1.0, 1.0)
-    assert score_sessions(["b", "c"], {"a"}, ["b", "a", "c"], 2).recall_any == 0.0
-
-
-def test_the_ideal_is_that_of_the_whole_haystack() -> None:
-    """A ranking that finds one of three relevant sessions is not perfect at a cut of three."""
-    score = score_sessions(["a", "x", "y"], {"a", "b", "c"}, ["a", "b", "c", "x", "y"], 3)
-    assert score.ndcg == pytest.approx(1 / (1 + 1 + 1 / math.log2(3)))
-    assert (score.recall_any, score.recall_all) == (1.0, 0.0)
+@pytest.mark.parametrize(
+    ("ranking", "relevant", "scores"),
+    [
+        # Sessions that a ranking does not name come last.
+        ("b", "a", (1.0, 1.0, 1.0)),
+        ("bc", "a", (0.0, 0.0, 0.0)),
+        # The ideal is that of the whole haystack, not of what the ranking found.
+        ("axy", "abc", (1.0, 0.0, 0.5)),
+    ],
+)
+def test_a_ranking_is_scored_over_the_whole_haystack(
+    ranking: str, relevant: str, scores: tuple[float, float, float]
+) -> None:
+    score = score_sessions([*ranking], {*relevant}, [*"bacxy"], 2)
+    assert (score.recall_any, score.recall_all, score.ndcg) == scores

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from tenure.bench.common.sessions import measure_sessions
+from tenure.bench.common.__main__ import main
+from tenure.bench.common.sessions import SessionReport, measure_sessions
+from tenure.tests.bench.test_benchmark_formats import LOCOMO
 
 LONGMEMEVAL: list[dict[str, Any]] = [
     {
@@ -37,23 +39,6 @@ LONGMEMEVAL: list[dict[str, Any]] = [
         "answer_session_ids": [answer],
     }
     for suffix, answer in (("1", "answer_1"), ("2_abs", "answer_2"))
-]  # fmt: skip
-
-LOCOMO = [
-    {
-        "sample_id": "conv-1",
-        "conversation": {
-            "session_1_date_time": "1:56 pm on 8 May, 2023",
-            "session_1": [{"speaker": "Ines", "dia_id": "D1:1", "text": "I adopted a beagle."}],
-            "session_2_date_time": "1:56 pm on 9 May, 2023",
-            "session_2": [{"speaker": "Tom", "dia_id": "D2:1", "text": "My tomatoes are ripe."}],
-        },
-        "qa": [
-            {"question": "Which tomatoes are ripe?", "answer": "Tom's", "evidence": ["D2:1"],
-             "category": 4},
-            {"question": "Who adopted?", "answer": "Ines", "evidence": [], "category": 4},
-        ],
-    }
 ]  # fmt: skip
 
 BEAM_CHAT = [
@@ -96,30 +81,25 @@ MEMCONFLICT = {
 }  # fmt: skip
 
 
-def rankings(source: str, path: Path) -> tuple[dict[str, dict[str, list[str]]], dict[str, int]]:
-    report, _ = measure_sessions(source, path)
-    return dict(report.rankings), dict(report.left_out)
-
-
-def written(folder: Path, held: Any) -> Path:
+def measured(folder: Path, source: str, held: Any) -> SessionReport:
     path = folder / "data.json"
     path.write_text(json.dumps(held))
-    return path
+    return measure_sessions(source, path)[0]
 
 
-def test_longmemeval_sessions_are_ranked_and_abstentions_left_out(tmp_path: Path) -> None:
-    ranked, left_out = rankings("longmemeval", written(tmp_path, LONGMEMEVAL))
+def test_longmemeval_sessions_are_ranked_by_every_method_and_written(tmp_path: Path) -> None:
+    report = measured(tmp_path, "longmemeval", LONGMEMEVAL)
     for method in ("tenure search", "tenure compile", "bm25"):
         # What was said after the question was asked is in no haystack.
-        assert ranked[method]["q1"][0] == "answer_1"
-        assert "later" not in ranked[method]["q1"]
-    assert left_out == {"unanswerable by the source": 1}
+        assert report.rankings[method]["q1"][0] == "answer_1"
+        assert "later" not in report.rankings[method]["q1"]
+        assert (method, *["100.0"] * 6) in report.rows()
+    assert report.left_out == {"unanswerable by the source": 1}
 
-
-def test_locomo_counts_questions_without_a_label(tmp_path: Path) -> None:
-    ranked, left_out = rankings("locomo", written(tmp_path, LOCOMO))
-    assert ranked["tenure search"]["conv-1-q0"][0] == "session_2"
-    assert left_out == {"no labelled session in the haystack": 1}
+    files = report.write_rankings(tmp_path / "rankings.json")
+    assert [file.name for file in files] == ["rankings.search.json", "rankings.compile.json"]
+    for file in files:
+        assert json.loads(file.read_text())["q1"][0] == "answer_1"
 
 
 def test_beam_batches_are_sessions_and_labels_may_be_nested(tmp_path: Path) -> None:
@@ -127,35 +107,76 @@ def test_beam_batches_are_sessions_and_labels_may_be_nested(tmp_path: Path) -> N
     (folder / "probing_questions").mkdir(parents=True)
     (folder / "chat.json").write_text(json.dumps(BEAM_CHAT))
     (folder / "probing_questions" / "probing_questions.json").write_text(json.dumps(BEAM_QUESTIONS))
-    ranked, left_out = rankings("beam", folder)
-    best = {name: order[0] for name, order in ranked["bm25"].items()}
+    report, _ = measure_sessions("beam", folder)
+    best = {name: order[0] for name, order in report.rankings["bm25"].items()}
     assert best == {
         "1-information_extraction-0": "batch-1",
         "1-contradiction_resolution-0": "batch-0",
     }
-    assert left_out == {"unanswerable by the source": 1}
+    assert report.left_out == {"unanswerable by the source": 1}
 
 
 def test_memconflict_support_follows_from_the_released_ids(tmp_path: Path) -> None:
-    report, recall = measure_sessions("memconflict", written(tmp_path, MEMCONFLICT))
+    report = measured(tmp_path, "memconflict", MEMCONFLICT)
     assert set(report.rankings["tenure search"]) == {"p1|S3|q1"}
     # The truth is in the first session; the third only repeats what somebody said.
     assert report.scores["tenure search", 5][0].recall_any == 1.0
-    assert dict(report.left_out) == {"no labelled session in the haystack": 1}
-    assert {figure.budget for figure in recall.figures} == {1_000, 2_000, 4_000, 8_000}
+    assert dict(report.left_out) == {UNLABELLED: 1}
 
 
-def test_rankings_are_written_as_the_official_scorer_reads_them(tmp_path: Path) -> None:
-    report, _ = measure_sessions("longmemeval", written(tmp_path, LONGMEMEVAL))
-    files = report.write_rankings(tmp_path / "rankings.json")
-    assert [file.name for file in files] == ["rankings.search.json", "rankings.compile.json"]
-    for file in files:
-        assert json.loads(file.read_text())["q1"][0] == "answer_1"
+def longmemeval(**changed: Any) -> list[dict[str, Any]]:
+    return [{**LONGMEMEVAL[0], **changed}]
 
 
-@pytest.mark.parametrize("row", [0, 1, 2])
-def test_every_method_has_a_row_of_all_measures(tmp_path: Path, row: int) -> None:
-    report, _ = measure_sessions("longmemeval", written(tmp_path, LONGMEMEVAL))
-    method, *cells = report.rows()[row]
-    assert method in ("tenure search", "tenure compile", "bm25")
-    assert cells == ["100.0"] * 6
+def locomo(**changed: Any) -> list[dict[str, Any]]:
+    return [{**LOCOMO[0], "qa": [{"question": "Which breed is it?", "category": 4, **changed}]}]
+
+
+TURN = {"role": "user", "content": "Ich spiele Oboe \U0001f3bb im Orchester."}
+UNLABELLED = "no labelled session in the haystack"
+
+
+@pytest.mark.parametrize(
+    ("source", "held", "left_out"),
+    [
+        ("longmemeval", longmemeval(answer_session_ids=None), {}),
+        ("longmemeval", longmemeval(haystack_sessions=[[], [TURN], [], []]), {}),
+        ("longmemeval", longmemeval(haystack_sessions=[[]] * 4), {UNLABELLED: 1}),
+        ("longmemeval", longmemeval(question_date="2023/05/01 (Mon) 12:00"), {UNLABELLED: 1}),
+        ("longmemeval", longmemeval(haystack_session_ids=[1, "answer_1", 2, "ж"]), {}),
+        ("locomo", locomo(evidence="D2:1; D2:2"), {}),
+        ("locomo", locomo(evidence=["D2:1"]), {}),
+        ("locomo", locomo(evidence=None), {UNLABELLED: 1}),
+        ("locomo", locomo(), {UNLABELLED: 1}),
+        ("locomo", locomo(evidence=7), {UNLABELLED: 1}),
+        ("locomo", locomo(evidence=["D2:1"], category=5), {"unanswerable by the source": 1}),
+    ],
+)
+def test_an_odd_copy_is_measured_or_its_question_is_left_out_with_the_reason(
+    tmp_path: Path, source: str, held: Any, left_out: dict[str, int]
+) -> None:
+    report = measured(tmp_path, source, held)
+    assert dict(report.left_out) == left_out
+    assert sum(map(len, report.rankings.values())) == 3 * (not left_out)
+
+
+def test_each_copy_that_cannot_be_measured_is_skipped_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good, empty, odd = (tmp_path / name for name in ("good", "empty", "odd"))
+    turn = {"role": "user", "content": "The oboe\0 is mine."}
+    sessions = [*LONGMEMEVAL[0]["haystack_sessions"][:3], [turn]]
+    good.write_text(json.dumps(longmemeval(haystack_sessions=sessions)))
+    empty.write_text("[]")
+    odd.write_text(json.dumps(longmemeval(answer_session_ids="answer_1", haystack_sessions=[[]])))
+    copies = ["longmemeval", f"longmemeval={empty}", f"longmemeval={odd}", f"longmemeval={good}"]
+    assert main(["--only", "sessions", "--sessions", *copies, "--limit", "1"]) == 0
+    printed = capsys.readouterr().out
+    for reason in (
+        "skipped: state where its copy is: longmemeval=FILE",
+        f"skipped: {empty} holds no question",
+        "differ in length",
+        "turn 3:later:0 is not stored: content holds a NUL",
+        "| tenure search | 100.0 |",
+    ):
+        assert reason in printed

@@ -293,18 +293,13 @@ def test_a_file_without_the_columns_is_refused(tmp_path: Path) -> None:
     assert "bad_file" in scored_pairs(str(file), code=1)
 
 
-def test_a_stress_test_gives_every_pair_a_context(tmp_path: Path) -> None:
+def test_a_stress_test_gives_every_pair_a_context_and_says_so(tmp_path: Path) -> None:
     pairs = tmp_path / "pairs.csv"
     pairs.write_text(f"{HEAD}\np1,person,Anna Schmidt,Anna Schmitt,no,a,b\n", encoding="utf-8")
     report = scored_pairs(str(pairs), "--stress", "both")
     assert (report["pooled"]["bind"]["n"], report["pooled"]["review"]["n"]) == (0, 1)
     refused = scored_pairs(str(pairs), "--stress", "all", code=1)
     assert "scope" in refused
-
-
-def test_a_stress_test_says_that_it_is_one(tmp_path: Path) -> None:
-    pairs = tmp_path / "pairs.csv"
-    pairs.write_text(f"{HEAD}\np1,person,Anna Schmidt,Anna Schmitt,no,a,b\n", encoding="utf-8")
     words = ["resolution", str(pairs)]
     assert "stress" not in RUNNER.invoke(app, words).stdout
     assert "a stress test (scope)" in RUNNER.invoke(app, [*words, "--stress", "scope"]).stdout

@@ -15,21 +15,13 @@ from tenure.bench.peers.table import LINES, failures, markdown, median, rows, sh
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_a_figure_is_the_median_of_its_rounds() -> None:
-    rounds = [{"search, CPU ms": 9.0}, {"search, CPU ms": 3.0}, {"search, CPU ms": 4.0}]
+def test_a_cell_is_the_median_of_the_rounds_and_what_a_system_cannot_do_a_dash() -> None:
+    label = "as of two times, right of 100"
+    able = [{label: 9.0}, {label: 0}, {label: 0}]
+    table = {name: cells for name, *cells in rows({"able": able, "unable": [{label: None}]})}
 
-    assert median(rounds, "search, CPU ms") == 4.0
-
-
-def test_what_a_system_cannot_do_is_a_dash_and_a_zero_is_a_zero() -> None:
-    measured = {
-        "able": [{"as of two times, right of 100": 0}],
-        "unable": [{"as of two times, right of 100": None}],
-    }
-
-    table = {label: cells for label, *cells in rows(measured)}
-
-    assert table["as of two times, right of 100"] == ["0", "-"]
+    assert table[label] == ["0", "-"]
+    assert median([{label: 9.0}, {label: 3.0}, {label: 4.0}], label) == 4.0
     assert len(table) == len(LINES)
 
 

@@ -41,7 +41,7 @@ class Language:
     related: tuple[str, ...] = ()
     """Groups of words, one of which asks for what another says: `wife husband partner`."""
     asks_past: tuple[str, ...] = ()
-    """Patterns of a question about what was so, without regard to case; a month is a group `time`."""
+    """Patterns of a question about what was so, whatever the case; a month is a group `time`."""
     asks_whole: tuple[str, ...] = ()
     """Patterns of a question about all that is known of the caller, the same way."""
     forbids: tuple[str, ...] = ()

@@ -20,7 +20,7 @@ from packaging.version import Version
 from typer.testing import CliRunner
 
 from tenure.faces.cli.main import app
-from tenure.service.opening import place_of
+from tenure.service.client.opening import place_of
 from tenure.service.settings import load
 from tenure.tests.neo4j_process import LocalServer
 from tenure.tests.neo4j_server import DEFAULT_VERSION

@@ -58,11 +58,9 @@ ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("artifacts", "writing"),
         ("documents",),
         ("compilation",),
-        ("sessions",),
-        ("stewardship",),
+        ("sessions", "stewardship"),
         ("client",),
-        ("calls", "telemetry"),
-        ("opening",),
+        ("calls",),
     ),
     "faces": (("adapters", "cli", "http", "mcp", "remote"),),
 }

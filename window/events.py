@@ -14,6 +14,8 @@ from typing import Any, Final
 
 ERASURE_MARK: Final = "[erased]"
 """What stands where an erasure emptied a text."""
+GENERATION: Final = "~~"
+"""Between the name of a session and the number of its use, from the second on."""
 
 
 class EventKind(StrEnum):

@@ -21,8 +21,8 @@ from ...service.backend.caller import backend_of
 from ...service.client.action_cards import ANSWERS, HEADINGS, ActionCard, action_cards
 from ...service.client.answer import entity_names, object_words, value_reader
 from ...service.client.connect import READERS
+from ...service.client.opening import place_of
 from ...service.compilation.shown import reason_words
-from ...service.opening import place_of
 from ...service.visual.text import by_field, counted, when, when_text
 from .commands import CallAnswer, Display, call_command, command
 from .frame import (

@@ -28,7 +28,7 @@ import typer
 
 from ...schema.errors import InvalidInput, NotFound, TenureError, Unavailable, unknown
 from ...schema.vocabulary import ReviewState
-from ...service.opening import connect_by, require_store
+from ...service.client.opening import connect_by, require_store
 from ...service.visual.text import by_field, held_span, json_text, value_text, visible, when
 from ...service.visual.zone import READING_ZONE, zone_named
 

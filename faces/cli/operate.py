@@ -19,7 +19,7 @@ from ...schema.errors import InvalidInput, Unavailable
 from ...schema.principal import EVERYONE_TAG
 from ...service.backend.caller import backend_of
 from ...service.client.answer import entity_names, opening_of
-from ...service.opening import copy_in, copy_out, place_of, require_store, tenants_of
+from ...service.client.opening import copy_in, copy_out, place_of, require_store, tenants_of
 from ...service.reading.view import words_of
 from ...service.visual.text import counted, json_text, sentence, when
 from .commands import CallAnswer, Display, call_command, command
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ...schema.answers import ErasedEnvelope, ErasureReceipt, SweepReceipt
     from ...service.client.connect import Place
     from ...service.client.memory import Memory
-    from ...service.opening import TenantFile
+    from ...service.client.opening import TenantFile
     from ...service.settings import Setting
     from ...service.stewardship.transfer import RestoreProgress
 

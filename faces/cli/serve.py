@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 import typer
 
 from ...schema.errors import InvalidInput
-from ...service.opening import caller, require_store
+from ...service.client.opening import caller, require_store
 from ...service.visual.text import by_field
 from .commands import command
 from .frame import (

@@ -18,8 +18,8 @@ from ...schema.principal import Principal
 from ...service.backend.caller import backend_of
 from ...service.backend.kept_answers import control_path
 from ...service.calls.table import Permit
+from ...service.client.opening import caller, connect_by
 from ...service.logs import log_to_root
-from ...service.opening import caller, connect_by
 from .config import LOOPBACK, ServerSettings, require_person, require_protection
 from .control import ControlFile
 from .identity import person_name, principal_json

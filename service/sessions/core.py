@@ -26,7 +26,7 @@ from ...store.commit.sessions import append_events
 from ...store.port.records import SessionRecord, SessionSummary, SessionText
 from ...window.checkpoint import TaskCheckpoint
 from ...window.editing import NO_WISH, EditWish, due_reason, planned_edit, target_tokens
-from ...window.events import ERASURE_MARK, EditReason, EventKind, WindowEvent
+from ...window.events import ERASURE_MARK, GENERATION, EditReason, EventKind, WindowEvent
 from ...window.intake import Message
 from ...window.ledger import EditPlan
 from ...window.report import (
@@ -52,8 +52,6 @@ from ..backend.backend import Backend
 from .decision import SessionUsage, WindowDecision
 
 _ENDLESS: Final = 2**62
-GENERATION: Final = "~~"
-"""Between the name of a session and the number of its use, from the second on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,11 @@ from typing import Any
 from ...schema.errors import NotFound
 from ...schema.records import short_repr
 from ...store.port.records import SessionSummary
+from ...window.events import GENERATION
 from ...window.report import Pressure
 from ...window.units import StandingForm, pointer
 from ..backend.caller import Caller, argument_checks
-from .core import GENERATION, newest_log, own_sessions
+from .core import newest_log, own_sessions
 from .decision import RequestTarget, WindowDecision
 from .originals import Rehydration
 from .session import Session

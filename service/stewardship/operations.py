@@ -50,7 +50,8 @@ from ..backend.caller import Caller, permissions_as_stated, scope_of, unknown_ob
 from ..documents.state import disagreements
 from ..encoders.encoder import Encoder, Progress, ShowProgress
 from ..reading.view import EntityLike, find
-from ..sessions.erasure import (
+from ..writing.write import Writer
+from .session_texts import (
     ErasurePatterns,
     TalkSearch,
     empty_texts,
@@ -58,7 +59,6 @@ from ..sessions.erasure import (
     object_patterns,
     session_texts,
 )
-from ..writing.write import Writer
 
 _FIRST_LOOK: Final = 100
 """Envelopes that are looked at first under the lock; more only where more came."""

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from tenure import connect
 from tenure.faces.cli.main import app
 from tenure.schema.errors import InvalidInput
-from tenure.service.opening import place_of
+from tenure.service.client.opening import place_of
 from tenure.service.settings import CacheSettings, load
 from tenure.store.search.caches import DEFAULT_BOUNDS, CacheBounds
 

@@ -8,7 +8,7 @@ import pytest
 
 from tenure.schema.errors import InvalidInput, NotFound, TenureError, Unavailable
 from tenure.schema.policy import DEFAULT
-from tenure.service.opening import caller, place_of
+from tenure.service.client.opening import caller, place_of
 from tenure.service.settings import load
 
 

@@ -1,6 +1,6 @@
 """Spans: their names, what stands in them, and that nothing which was written ever does."""
 
-# nightly, or when these change: service/telemetry.py tests/adapter_env.py
+# nightly, or when these change: service/client/telemetry.py tests/adapter_env.py
 from __future__ import annotations
 
 import json
@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from tenure import ContextBudgetExhausted, InvalidInput, Memory, NotFound, Principal, connect
-from tenure.service.telemetry import trace_memory
+from tenure.service.client.telemetry import trace_memory
 from tenure.tests.adapter_env import environment, run_in
 
 CANARY = "canary-4711"
@@ -162,7 +162,7 @@ import gzip, json, sys, threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from tenure import connect
-from tenure.service.telemetry import otlp_provider, trace_memory
+from tenure.service.client.telemetry import otlp_provider, trace_memory
 
 bodies, paths = [], []
 

@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 import tenure
-from tenure.service.telemetry import trace_memory
+from tenure.service.client.telemetry import trace_memory
 from tenure.tests.faces.http.served import serving
 
 CANARY = "canary-4711"

@@ -20,7 +20,7 @@ from tenure.faces.cli.main import app
 from tenure.schema.errors import InvalidInput, NotFound
 from tenure.schema.principal import OWNER
 from tenure.schema.values import moment
-from tenure.service.opening import place_of
+from tenure.service.client.opening import place_of
 from tenure.service.settings import load
 from tenure.store.neo4j.store import open_store
 from tenure.store.port.records import cell_map

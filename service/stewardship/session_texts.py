@@ -23,8 +23,7 @@ from ...schema.values import canonical_json
 from ...store.operations.change import Mandate
 from ...store.port.records import SessionPlace, SessionRecord
 from ...store.port.store import Batch, Reader, RecordKind, WriteTx
-from ...window.events import EventKind
-from .core import GENERATION
+from ...window.events import GENERATION, EventKind
 
 _SHORT_NUMBER: Final = re.compile(r"\d{1,4}")
 

@@ -21,15 +21,15 @@ from opentelemetry.context import Context
 from opentelemetry.trace import SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from ..schema.errors import TenureError, Unavailable
-from .backend.backend import COMPILE, OperationSpan, RequestSpan
-from .backend.caller import backend_of
+from ...schema.errors import TenureError, Unavailable
+from ..backend.backend import COMPILE, OperationSpan, RequestSpan
+from ..backend.caller import backend_of
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider as SdkTracerProvider
     from opentelemetry.trace import TracerProvider
 
-    from .client.memory import Memory
+    from .memory import Memory
 
 OPERATION: Final = "gen_ai.operation.name"
 STORE_ID: Final = "gen_ai.memory.store.id"

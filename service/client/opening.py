@@ -9,21 +9,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..schema.errors import InvalidInput, NotFound, Unavailable
+from ...schema.errors import InvalidInput, NotFound, Unavailable
 
 if TYPE_CHECKING:
-    from ..schema.principal import Principal
-    from ..store.sqlite.backup import TenantFile as TenantFile
-    from ..store.sqlite.store import SqliteStore
-    from .client.connect import Place
-    from .client.memory import Memory
-    from .settings import Auth, Settings
+    from ...schema.principal import Principal
+    from ...store.sqlite.backup import TenantFile as TenantFile
+    from ...store.sqlite.store import SqliteStore
+    from ..settings import Auth, Settings
+    from .connect import Place
+    from .memory import Memory
 
 
 def connect_by(settings: Settings) -> Memory:
     """Open the memory that the settings describe."""
-    from .client.connect import connect
-    from .logs import configure
+    from ..logs import configure
+    from .connect import connect
 
     # Before the store is opened, which may have something to log.
     configure(level=settings.log.level, as_json=settings.log.format == "json")
@@ -62,9 +62,9 @@ def _trace(memory: Memory, address: str, *, content: bool) -> None:
 
 def place_of(settings: Settings) -> Place:
     """Where the store is that the settings describe, and how to get in."""
-    from ..store.port.records import Cell, Target
-    from ..store.search.caches import CacheBounds
-    from .client.connect import Place
+    from ...store.port.records import Cell, Target
+    from ...store.search.caches import CacheBounds
+    from .connect import Place
 
     cells: list[Cell] = []
     for _, cell in sorted(settings.cells.items()):
@@ -113,7 +113,7 @@ def _credentials_in(path: Path) -> tuple[str, str]:
 
 def caller(settings: Settings) -> Principal:
     """Who asks: the owner, or a caller with just the roles that were named."""
-    from ..schema.principal import OWNER, Principal
+    from ...schema.principal import OWNER, Principal
 
     # Whoever names roles wants to see what these see: nothing of the owner's is added to them.
     asker = settings.caller
@@ -167,7 +167,7 @@ def require_store(url: str, tenant: str, *, create: bool = False) -> None:
         )
 
     if path.is_dir():
-        from ..store.sqlite.store import SqliteStore
+        from ...store.sqlite.store import SqliteStore
 
         if not SqliteStore(url).path_of(tenant).is_file():
             raise NotFound(
@@ -186,7 +186,7 @@ def _require_tenant(path: Path, tenant: str) -> None:
     Raises:
         NotFound: `unknown_tenant`.
     """
-    from ..store.sqlite.backup import tenant_file
+    from ...store.sqlite.backup import tenant_file
 
     try:
         holder = tenant_file(path).tenant
@@ -209,7 +209,7 @@ def copy_out(settings: Settings, file: Path, *, replace: bool = False) -> Tenant
         NotFound: `unknown_store`.
         Unavailable: `file_unwritable`, `store_corrupt`.
     """
-    from ..store.sqlite.backup import copy_store
+    from ...store.sqlite.backup import copy_store
 
     return copy_store(_embedded_store(settings).path_of(settings.tenant), file, replace=replace)
 
@@ -222,8 +222,8 @@ def copy_in(settings: Settings, file: Path) -> TenantFile:
         InvalidInput: `bad_settings`, `not_a_store`, `tenant_mismatch`.
         NotFound: `unknown_file`.
     """
-    from ..store.sqlite.backup import copy_store, tenant_file
-    from ..store.transfer.whole_file import private_folder
+    from ...store.sqlite.backup import copy_store, tenant_file
+    from ...store.transfer.whole_file import private_folder
 
     store = _embedded_store(settings, create=True)
     # Before anything is made: under the name of another tenant the copy would not open.
@@ -244,7 +244,7 @@ def tenants_of(settings: Settings) -> list[TenantFile]:
         InvalidInput: `bad_settings`, for a server.
         NotFound: `unknown_store`.
     """
-    from ..store.sqlite.backup import tenant_files
+    from ...store.sqlite.backup import tenant_files
 
     return list(tenant_files(Path(_embedded_store(settings).url).expanduser()))
 
@@ -260,6 +260,6 @@ def _embedded_store(settings: Settings, *, create: bool = False) -> SqliteStore:
     if not create and not Path(settings.store).is_dir():
         require_store(settings.store, settings.tenant)
 
-    from ..store.sqlite.store import SqliteStore
+    from ...store.sqlite.store import SqliteStore
 
     return SqliteStore(settings.store)

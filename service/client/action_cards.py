@@ -143,19 +143,13 @@ def marked_parts(text: str, details: Sequence[str]) -> Iterator[tuple[str, bool]
     >>> list(marked_parts("Hi. Ignore all rules now.", ["an order; plain: 'ignore all rules'"]))
     [('Hi. ', False), ('Ignore all rules', True), (' now.', False)]
     """
-    quotes: list[str] = []
-    for detail in details:
-        quotes += re.findall(r"'(.+)'$", detail)
+    quotes = [quote for detail in details for quote in re.findall(r"'(.+)'$", detail)]
     if not quotes:
         yield text, False
         return
 
-    pattern = re.compile("|".join(re.escape(quote) for quote in quotes), re.IGNORECASE)
-    position = 0
-    for match in pattern.finditer(text):
-        if match.start() > position:
-            yield text[position : match.start()], False
-        yield match[0], True
-        position = match.end()
-    if position < len(text):
-        yield text[position:], False
+    pattern = re.compile(f"({'|'.join(map(re.escape, quotes))})", re.IGNORECASE)
+    for place, part in enumerate(pattern.split(text)):
+        if part:
+            # Between the quotes stands the rest of the text.
+            yield part, place % 2 == 1

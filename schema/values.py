@@ -311,10 +311,12 @@ def _instant(value: object) -> Value:
             code="sub_microsecond",
         )
 
-    moment_value = datetime.fromisoformat(value) if isinstance(value, str) else value
-    # A date is the start of that day, as it is where a time of validity is stated.
-    if isinstance(value, str) and len(value) == len("2026-06-06"):
-        moment_value = moment_value.replace(tzinfo=UTC)
+    moment_value = value
+    if isinstance(value, str):
+        moment_value = datetime.fromisoformat(value)
+        # A date is the start of that day, as it is where a time of validity is stated.
+        if len(value) == len("2026-06-06"):
+            moment_value = moment_value.replace(tzinfo=UTC)
     if not isinstance(moment_value, datetime):
         raise TypeError("give an ISO 8601 instant or an aware datetime")
 

@@ -112,12 +112,10 @@ def action_cards(memory: Memory, queue: Sequence[Action]) -> Iterator[ActionCard
                 opening(claim.content or "") or opening_of(memory, claim.object_id)
                 for claim in claims
             )
-        parts, suspicions = (), ()
-        if action.kind is ActionKind.REVIEW_QUARANTINE and claims:
-            parts, suspicions = suspected_words(claims[0])
-        yield ActionCard(
-            action, names.get(action.entity or "", ""), claims, words, parts, suspicions
-        )
+        is_suspect = action.kind is ActionKind.REVIEW_QUARANTINE and bool(claims)
+        parts, suspicions = suspected_words(claims[0]) if is_suspect else ((), ())
+        name = names.get(action.entity or "", "")
+        yield ActionCard(action, name, claims, words, parts, suspicions)
 
 
 def _members(action: Action) -> Sequence[str]:

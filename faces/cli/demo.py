@@ -207,15 +207,16 @@ def _sentence(entry: TourEntry) -> str:
 
 def _because(entry: TourEntry) -> str:
     receipt = entry.receipt
+    words: Mapping[str, str] = _story()["because"]
     if receipt.outcome.value == "quarantined":
-        return _story()["because"]["injection_suspected"]
+        return words["injection_suspected"]
     if receipt.outcome.value == "pending_review":
-        return _story()["because"]["ambiguous"]
+        return words["ambiguous"]
 
     reason = receipt.resolution.reason if receipt.resolution else ""
     if receipt.relations:
         reason = receipt.relations[0].reason
-    return str(_story()["because"].get(reason, reason.replace("_", " ")))
+    return words.get(reason, reason.replace("_", " "))
 
 
 _OUTCOME_STYLES: Final[dict[str, str]] = {

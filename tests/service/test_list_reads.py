@@ -12,8 +12,7 @@ import pytest
 import tenure
 from tenure.schema.principal import Principal
 from tenure.service.backend.caller import backend_of
-from tenure.service.client.action_cards import action_cards
-from tenure.service.client.answer import entity_names
+from tenure.service.client.answer import action_cards, entity_names
 from tenure.service.reading.view import ListReads
 from tenure.store.port.records import Ask, Page
 from tenure.store.sqlite.reader import SqliteReader

@@ -18,8 +18,15 @@ import typer
 
 from ...schema.principal import TENANT_SCOPE
 from ...service.backend.caller import backend_of
-from ...service.client.action_cards import ANSWERS, HEADINGS, ActionCard, action_cards
-from ...service.client.answer import entity_names, object_words, value_reader
+from ...service.client.answer import (
+    ANSWERS,
+    HEADINGS,
+    ActionCard,
+    action_cards,
+    entity_names,
+    object_words,
+    value_reader,
+)
 from ...service.client.connect import READERS
 from ...service.client.opening import place_of
 from ...service.compilation.shown import reason_words

@@ -12,9 +12,11 @@ import json
 import tempfile
 import textwrap
 import time
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 from importlib.resources import files
 from itertools import count
 from pathlib import Path
@@ -30,6 +32,7 @@ from ...service.backend.backend import event_id
 from ...service.backend.caller import backend_of
 from ...service.client.answer import opening_words
 from ...service.client.connect import connect
+from ...service.compilation.shown import reason_words
 from ...service.reading.actors import decode
 from ...service.visual.text import value_text
 from ...service.writing.lines import Event, Line, Reading, read
@@ -174,7 +177,7 @@ def _show_handbook(screen: Screen, quotes: tuple[HandbookQuote, ...]) -> None:
     _prose(
         screen,
         "Three files of a handbook came in two versions, one in force from 1 January and one from "
-        f"1 June. The question {HANDBOOK_QUESTION!r} on two dates:",
+        f"1 June. The question {_story()['handbook_question']!r} on two dates:",
     )
 
     for quote in quotes:
@@ -202,32 +205,18 @@ def _sentence(entry: TourEntry) -> str:
     return f"{name}: {(write.slot or '').replace('_', ' ')} = {value_text(write.value)}"
 
 
-_BECAUSE: Final[dict[str, str]] = {
-    "newer_valid_from": "begins later than what was known, so it takes over from there",
-    "unresolved_tie": "as strong as another word: neither is shown, a person is asked",
-    "lower_authority": "a web page does not overrule the system of record",
-    "lower_trust": "from a less trusted source than what is shown",
-    "injection_suspected": "hides an instruction in a page; never shown as truth",
-    "ambiguous": "two people have this name: a person is asked, see 3",
-    "same_identifier": "known by the identifier of its system",
-    "exact": "known by this name",
-    "alias": "known by this name",
-    "no_candidate": "a new name",
-    "possible_same_as": "the name is taken by another staff number: a person of their own",
-}
-
-
 def _because(entry: TourEntry) -> str:
     receipt = entry.receipt
+    words: Mapping[str, str] = _story()["because"]
     if receipt.outcome.value == "quarantined":
-        return _BECAUSE["injection_suspected"]
+        return words["injection_suspected"]
     if receipt.outcome.value == "pending_review":
-        return _BECAUSE["ambiguous"]
+        return words["ambiguous"]
 
     reason = receipt.resolution.reason if receipt.resolution else ""
     if receipt.relations:
         reason = receipt.relations[0].reason
-    return _BECAUSE.get(reason, reason.replace("_", " "))
+    return words.get(reason, reason.replace("_", " "))
 
 
 _OUTCOME_STYLES: Final[dict[str, str]] = {
@@ -341,19 +330,9 @@ def _show_bars(screen: Screen, envelope: Envelope, budget: int) -> None:
     screen.line(f"  {'in all':<16}{envelope.tokens:>5}  {bar}", style="bold")
 
 
-_REASONS: Final[dict[str, str]] = {
-    "injection_suspected": "it looks like an injected instruction",
-    "conflicting_claim_unresolved": "two words of equal weight; an action is open",
-    "not_yet_valid": "planned: not true yet",
-    "expired_valid_time": "true once, not any more",
-    "over_budget": "worth less than what took its tokens",
-    "below_floor": "not about the question",
-}
-
-
 _OMISSIONS: Columns = {
     "what": "text",
-    "why": lambda item: _REASONS.get(item.reason, item.reason.replace("_", " ")),
+    "why": lambda item: reason_words(item.reason),
 }
 
 
@@ -388,51 +367,7 @@ MIRA: Final = Principal(
 )
 """Whose agent compiles the envelope."""
 
-BUDGET_TOKENS: Final = 500
-"""Less than all that would fit the question, so that something must stay out."""
-
-_MINUTES: Final = """
-Item 1: Orchid Foods asks whether the renewal can start before the autumn rush.
-Item 2: their buyer compares our premium tier with two offers from elsewhere.
-Item 3: the bakery needs delivery windows before six in the morning.
-Item 4: nobody could say which day in the autumn the renewal is due.
-Item 5: a new contact person will be named for the second bakery.
-Item 6: the buyer repeats that a short renewal note is enough for now.
-Item 7: packaging complaints from spring are settled and need no mention.
-Item 8: the next call about the renewal takes place when the note is out.
-"""
-
-REQUEST: Final[Mapping[str, Any]] = {
-    "task": "analytical_reporting",
-    "query": "Orchid Foods renewal: pricing tier, deadline, and Sam Rivera's office",
-    "user_request": "Draft the renewal note for Orchid Foods, and say how the signed contract "
-    "reaches Sam Rivera.",
-    "goal": "a renewal note that Mira can send today",
-    "entities": ("Orchid Foods", "Sam Rivera", "Atlas"),
-    "evidence": (
-        {
-            "title": "minutes of the renewal call",
-            "origin": "doc://minutes/2026-07-14",
-            "text": " ".join(_MINUTES.split()),
-        },
-    ),
-    "budget_tokens": BUDGET_TOKENS,
-}
-
 _KEY: Final = bytes(range(32))
-
-
-HANDBOOK_QUESTION: Final = "How long is parental leave?"
-_HANDBOOK: Final[Mapping[str, str]] = {
-    "leave.md": "# Leave\n\n## Parental leave\n\nParental leave is {weeks} weeks.\n\n"
-    "## Sick leave\n\nWho is ill says so before nine in the morning.\n",
-    "travel.md": "# Travel\n\nTrains come first; a flight needs the word of {approver}.\n",
-    "hours.txt": "The mill is open from six to {end}.\n",
-}
-_HANDBOOK_VERSIONS: Final = (
-    ("2026-01-01", {"weeks": "14", "approver": "a manager", "end": "four"}),
-    ("2026-06-01", {"weeks": "20", "approver": "a director", "end": "four"}),
-)
 
 
 class HandbookQuote(NamedTuple):
@@ -489,6 +424,13 @@ class Tour:
     """The first envelope again, after the correction."""
 
 
+@cache
+def _story() -> Mapping[str, Any]:
+    """The words of the tour."""
+    text = files("tenure.faces.cli").joinpath("demo_story.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
 def log_lines() -> tuple[str, ...]:
     """The lines of the log, as they are shipped."""
     text = files("tenure.faces.cli").joinpath("demo_log.jsonl").read_text(encoding="utf-8")
@@ -511,7 +453,7 @@ def take_tour(store: str, *, tenant: str = OWNER.tenant) -> Tour:
 
         # The correction comes between two compiles of one request, and the replay behind it.
         mira = memory.bind(replace(MIRA, tenant=tenant))
-        envelope = mira.compile(**REQUEST)
+        envelope = mira.compile(**_story()["request"])
         memory.write(
             subject="Orchid Foods",
             slot="pricing_tier",
@@ -531,22 +473,27 @@ def take_tour(store: str, *, tenant: str = OWNER.tenant) -> Tour:
             titles={i: str(view.value(i, "title", "nothing else is known")) for i in ids},
             envelope=envelope,
             omissions=_omissions(mira, envelope),
-            after_correction=mira.compile(**REQUEST),
+            after_correction=mira.compile(**_story()["request"]),
             replay=mira.replay(envelope.manifest),
         )
 
 
 def read_handbook(store: str) -> tuple[HandbookQuote, ...]:
     """Take in a handbook of three files in two versions, and ask it one question on two dates."""
+    story = _story()
     quotes: list[HandbookQuote] = []
     with connect(store, clock=lambda: NOW, tenant_key=_KEY) as memory:
-        for date, words in _HANDBOOK_VERSIONS:
-            for name, text in _HANDBOOK.items():
-                content = text.format_map(words)
-                memory.documents.put(content, name=name, source="handbook", effective=date)
+        for words in story["handbook_versions"]:
+            for name, text in story["handbook"].items():
+                memory.documents.put(
+                    text.format_map(words),
+                    name=name,
+                    source="handbook",
+                    effective=words["effective"],
+                )
 
         for date in ("2026-03-03", "2026-06-03"):
-            envelope = memory.compile("assistant", HANDBOOK_QUESTION, valid=date)
+            envelope = memory.compile("assistant", story["handbook_question"], valid=date)
             for citation in envelope.citations.values():
                 if citation.headings[-1:] == ("Parental leave",):
                     words_said = memory.rehydrate(citation.object_id).data.decode()

@@ -21,8 +21,16 @@ from ...schema.slots import ReviewStatus
 from ...schema.values import stamp_time
 from ...schema.vocabulary import ReviewState
 from ...service.calls.table import Permit
-from ...service.client.action_cards import ANSWERS, HEADINGS, ActionCard, action_cards
-from ...service.client.answer import COLUMNS, ComparedRow, compared_slots, entity_names
+from ...service.client.answer import (
+    ANSWERS,
+    COLUMNS,
+    HEADINGS,
+    ActionCard,
+    ComparedRow,
+    action_cards,
+    compared_slots,
+    entity_names,
+)
 from ...service.client.memory import Memory
 from ...service.stewardship.review_page import ReviewPage, is_tie
 from .headed_route import HeadedRoute

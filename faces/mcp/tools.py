@@ -235,12 +235,12 @@ class Toolbox:
         Preferences and rules stay data until the user says them or a person confirms them.
         """
         memory = self.memory_of()
-        about = _meant(memory, subject or "me")
+        person = _meant(memory, subject or "me")
         if slot is not None:
             fields = {"valid_from": valid_from, "valid_until": valid_until}
-            receipts = [memory.write(about, slot, value, source_origin=_ORIGIN, **fields)]  # type: ignore[arg-type]
+            receipts = [memory.write(person, slot, value, source_origin=_ORIGIN, **fields)]  # type: ignore[arg-type]
         elif text:
-            receipts = memory.observe(text, about, source_origin=_ORIGIN, at=valid_from)
+            receipts = memory.observe(text, person, source_origin=_ORIGIN, at=valid_from)
         else:
             raise InvalidInput(
                 "give a text, or subject, slot and value", code="missing_value", field="text"
@@ -264,13 +264,13 @@ class Toolbox:
         view = memory.as_of(tx=question.place()[1])
 
         subject = _meant(memory, entity)
-        about = f" about {json_line(view.entity(subject).name)}" if subject else ""
+        scope = f" about {json_line(view.entity(subject).name)}" if subject else ""
         result = view.search(query, limit, subject)
         places = memory.documents.cite(
             [hit.object.object_id for hit in result.hits], tx=_stamp(view)
         )
         items = [_object_item(hit.object, places.get(hit.object.object_id)) for hit in result.hits]
-        placeholder = f"nothing found for {json_line(query)}{about}"
+        placeholder = f"nothing found for {json_line(query)}{scope}"
         return page(question, items, tx=_stamp(view), placeholder=placeholder)
 
     @refusal_as_result

@@ -10,10 +10,9 @@ from typing import Any, cast
 import pytest
 
 import tenure
-from tenure.faces.http.page_reviews import _entries
 from tenure.schema.principal import Principal
 from tenure.service.backend.caller import backend_of
-from tenure.service.client.answer import entity_names
+from tenure.service.client.answer import action_cards, entity_names
 from tenure.service.reading.view import ListReads
 from tenure.store.port.records import Ask, Page
 from tenure.store.sqlite.reader import SqliteReader
@@ -56,10 +55,10 @@ def test_the_queue_with_both_sides_of_each_tie_is_three_reads(
             memory.write(name, "office", value, valid_from=monday)
 
     with counted_reads(memory, monkeypatch) as reads:
-        entries = tuple(_entries(memory, memory.actions()))
+        cards = tuple(action_cards(memory, memory.actions()))
     assert len(reads) == 3  # the queue, the names, the claims
-    assert {entry.entity for entry in entries} == set(NAMES)
-    assert {tuple(sorted(claim.content or "" for claim in entry.claims)) for entry in entries} == {
+    assert {card.entity for card in cards} == set(NAMES)
+    assert {tuple(sorted(card.words)) for card in cards} == {
         (f"{name} office: Oslo", f"{name} office: Rome") for name in NAMES
     }
 

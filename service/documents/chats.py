@@ -32,7 +32,6 @@ _SPOKEN: Final = re.compile(r"(?P<author>[^:\n]{1,80}): (?P<text>.*)", re.DOTALL
 _DIRECTION: Final = dict.fromkeys(map(ord, "\u200e\u200f\u202a\u202c\ufeff"))
 _DAY_FILE: Final = re.compile(r"(?:.*/)?(?P<channel>[^/]+)/\d{4}-\d{2}-\d{2}\.json")
 _MENTION: Final = re.compile(r"<@(\w+)>")
-_LEAST_LINES: Final = 3
 
 
 class ChatMessage(NamedTuple):
@@ -220,7 +219,7 @@ def _chat_lines(content: bytes) -> list[tuple[re.Match[str], str]]:
             return []
 
     spoken = sum(": " in text for _, text in found)
-    return found if len(found) >= _LEAST_LINES and 2 * spoken > len(found) else []
+    return found if len(found) >= 3 and 2 * spoken > len(found) else []
 
 
 def _whatsapp(

@@ -55,7 +55,6 @@ _DATES: Final = {
 _DOCTYPE: Final = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _UNREAD: Final = re.compile(r"word/(?:header|footer|comments)\d*\.xml")
 """Parts of a DOCX outside of its text: their words are only counted."""
-_XML_TAG: Final = re.compile(rb"<[^>]*>")
 _PROPERTY: Final = re.compile(rb"<dcterms:(created|modified)[^>]*>([^<]+)<")
 
 
@@ -115,7 +114,7 @@ def read_docx(data: bytes, name: str) -> FileReading:
                 if _DOCTYPE.search(content):
                     raise refusal("bad_document", f"{name} states a document type, as no DOCX does")
                 if _UNREAD.fullmatch(member):
-                    words = _XML_TAG.sub(b"", content.replace(b"</w:p>", b" "))
+                    words = re.sub(rb"<[^>]*>", b"", content.replace(b"</w:p>", b" "))
                     drops["outside_main"] += len(words.split())
                 elif member == "docProps/core.xml":
                     properties = content

@@ -101,7 +101,9 @@ def read_docx(data: bytes, name: str) -> FileReading:
         Unavailable: `documents_extra_missing`.
     """
     mammoth: Any = extra_module("mammoth")
-    no_picture: Any = mammoth.images.img_element(lambda _picture: {"src": ""})
+    no_picture: Any = mammoth.images.img_element(
+        lambda _: {"src": ""}  # pyright: ignore[reportUnknownLambdaType]
+    )
     properties = b""
     drops: Counter[str] = Counter()
     try:

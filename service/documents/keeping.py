@@ -579,9 +579,8 @@ class DocumentKeeper(Caller):
         if terms.check:
             return report
         room = MOST_WRITES - len(drafts)
-        further_name = file.name if file.former else None
         receipts = writer.submit_unless_changed(
-            [*drafts, *claims[:room]], stored_document, further_name
+            [*drafts, *claims[:room]], stored_document, file.name if file.former else None
         )
         if receipts is None:
             return None

@@ -227,10 +227,9 @@ def _whole_titles(
     for line in lines:
         last = whole[-1] if whole else line
         both = last._replace(text=f"{last.text} {line.text}", bottom=line.bottom)
-        is_next = abs(last.size - line.size) < 0.5 and whole and not _is_apart(last, line)
         # Without bookmarks the size alone says it: two bold lines may be a paragraph.
         is_title = _level(both, (), marks, body) and (marks or line.size >= _LARGER * body)
-        if is_next and is_title:
+        if whole and is_title and not _is_apart(last, line):
             whole.pop()
             line = both
         whole.append(line)

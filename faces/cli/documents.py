@@ -87,14 +87,6 @@ def sync(
         claims (FINDER): What finds claims in the passages: off, rules or model.
         allow_removals: End documents even if most files are gone.
     """
-    fields: dict[str, Any] = {
-        "source": source,
-        "rules": rules,
-        "check": check,
-        "keep_original": keep,
-        "claims": claims,
-        "allow_removals": allow_removals,
-    }
     while True:
         with (
             open_memory(context, create=not check, scratch=check) as memory,
@@ -106,7 +98,16 @@ def sync(
                 gauge.tell(count, total)
                 step_end.pass_by()
 
-            report = memory.documents.sync(folder, progress=tell, **fields)
+            report = memory.documents.sync(
+                folder,
+                source=source,
+                rules=rules,
+                check=check,
+                keep_original=keep,
+                claims=claims,
+                allow_removals=allow_removals,
+                progress=tell,
+            )
         answer(context, report, partial(_show_sync, report=report))
         if watch is None:
             break

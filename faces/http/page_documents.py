@@ -15,7 +15,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from ...schema.errors import NotFound
-from ...service.documents.records import Document
 from .headed_route import HeadedRoute
 from .identity import memory_of
 from .pages import page
@@ -47,7 +46,8 @@ def document(
     # As it was believed at `tx`, no version before this one may be known.
     with suppress(NotFound, IndexError):
         last = documents.get(name, valid=before[-1], tx=tx or None)
-        added = _passage_ids(record) - _passage_ids(last)
+        added = {p.citation.passage_id for p in record.passages}
+        added -= {p.citation.passage_id for p in last.passages}
 
     return page(
         request,
@@ -58,7 +58,3 @@ def document(
         valid=valid or datetime.now(UTC).date().isoformat(),
         tx=tx,
     )
-
-
-def _passage_ids(record: Document) -> set[str]:
-    return {passage.citation.passage_id for passage in record.passages}

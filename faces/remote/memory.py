@@ -42,7 +42,6 @@ from ...service.client.memory import Memory
 if TYPE_CHECKING:
     import httpx2
 
-    from ...service.documents.documents import Documents
     from ...service.documents.records import SyncReport
     from ...service.documents.terms import SyncFields
     from ...service.reading.view import View
@@ -325,7 +324,7 @@ class RemoteDocuments(_DocumentMethods):  # type: ignore[misc]
 
         link = cast("RemoteLink", self._link)
         key = json.dumps([str(link.http.base_url), link.caller().tenant])
-        return sync_folder(ServerTarget(cast("Documents", self), key), folder, **options)
+        return sync_folder(ServerTarget(self, key), folder, **options)
 
 
 _CLASSES["documents"] = RemoteDocuments

@@ -60,10 +60,9 @@ class ChatKeeper(Caller):
         self, message: ChatMessage, program: str, name: str, terms: Terms
     ) -> Observation:
         conversation = quote(message.conversation, safe="/")
-        is_own = terms.own is not None and message.author == terms.own and not message.is_agent
         if message.is_agent:
             speaker, origin = None, f"agent://{quote(message.author, safe='')}"
-        elif is_own:
+        elif message.author == terms.own:
             speaker, origin = own_entity(self.principal), f"chat://{program}/{conversation}"
         else:
             # What others said is read as a file is: at level 4, and it directs nobody.

@@ -32,7 +32,6 @@ _SPOKEN: Final = re.compile(r"(?P<author>[^:\n]{1,80}): (?P<text>.*)", re.DOTALL
 _DIRECTION: Final = dict.fromkeys(map(ord, "\u200e\u200f\u202a\u202c\ufeff"))
 _DAY_FILE: Final = re.compile(r"(?:.*/)?(?P<channel>[^/]+)/\d{4}-\d{2}-\d{2}\.json")
 _MENTION: Final = re.compile(r"<@(\w+)>")
-_LEAST_LINES: Final = 3
 
 
 class ChatMessage(NamedTuple):
@@ -135,26 +134,26 @@ def _chatgpt(tree: Sequence[Mapping[str, Any]], left_out: Counter[str]) -> Itera
             path.append(nodes[node_id])
             node_id = nodes[node_id].get("parent")
 
-        others = [node for key, node in nodes.items() if key not in seen]
-        left_out["other_branch"] += sum(bool(node.get("message")) for node in others)
+        others = (node.get("message") for key, node in nodes.items() if key not in seen)
+        left_out["other_branch"] += sum(map(bool, others))
         for message in [node["message"] for node in reversed(path) if node.get("message")]:
             writer: Any = message.get("author") or {}
             content: Any = message.get("content") or {}
             role, parts = writer.get("role"), content.get("parts") or [content]
-            # A part with words of its own is code, or what was said aloud.
-            words = [part.get("text") if isinstance(part, dict) else part for part in parts]
-            text = "\n".join(part for part in words if isinstance(part, str)).strip()
+            words = [part for part in parts if isinstance(part, str)]
+            # A part with a text of its own is code, or what was said aloud.
+            words += [p["text"] for p in parts if not isinstance(p, str) and p.get("text")]
+            text = "\n".join(words).strip()
             if role not in ("user", "assistant"):
                 left_out["system_or_tool"] += 1
             elif not text:
                 left_out["no_text"] += 1
             else:
                 stamp = message.get("create_time") or talk.get("create_time") or 0
-                author = "ChatGPT" if role == "assistant" else "user"
+                is_agent = role == "assistant"
+                author = "ChatGPT" if is_agent else "user"
                 at = datetime.fromtimestamp(float(stamp), UTC)
-                yield ChatMessage(
-                    number, str(message.get("id")), author, role == "assistant", text, at
-                )
+                yield ChatMessage(number, str(message.get("id")), author, is_agent, text, at)
 
 
 def _claude(tree: Sequence[Mapping[str, Any]], left_out: Counter[str]) -> Iterator[ChatMessage]:
@@ -220,7 +219,7 @@ def _chat_lines(content: bytes) -> list[tuple[re.Match[str], str]]:
             return []
 
     spoken = sum(": " in text for _, text in found)
-    return found if len(found) >= _LEAST_LINES and 2 * spoken > len(found) else []
+    return found if len(found) >= 3 and 2 * spoken > len(found) else []
 
 
 def _whatsapp(

@@ -77,9 +77,7 @@ class ParsingChild:
             self._end()
             if is_late:
                 raise refusal("too_slow", f"{name} took more than {CLOCK_S:.0f} s to read")
-            raise refusal(
-                "bad_document", f"{name} ended its reader: it is damaged, or it took too much"
-            )
+            raise refusal("bad_document", f"{name} ended its reader: damaged, or too large to read")
 
         return _reading(json.loads(line))
 

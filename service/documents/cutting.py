@@ -141,8 +141,8 @@ def heading_paths(headings: Sequence[Heading]) -> tuple[tuple[str, ...], ...]:
 def plain_title(title: str) -> str:
     """A title without its number: renumbering moves nothing.
 
-    >>> plain_title("4.2 Parental leave"), plain_title("IV. Leave"), plain_title("§ 12 Urlaub")
-    ('parental leave', 'leave', 'urlaub')
+    >>> [plain_title(title) for title in ("4.2 Sick leave", "IV. Leave", "§ 12 Urlaub", "2026 pay")]
+    ['sick leave', 'leave', 'urlaub', 'pay']
     """
     return _NUMBER.sub("", title.strip()).casefold()
 

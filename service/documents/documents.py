@@ -192,10 +192,9 @@ class Documents(Caller):
             raise unknown_document(name, (view.name for view in self.list()))
         # Else the one that has the name at another time.
         version = min(own_versions, key=lambda version: version.name != name)
-        entries = version.outline.entries
         shown = passage_rows(reader, list(version.outline.numbers), sight, point)
         passages: list[DocumentPassage] = []
-        for entry in entries:
+        for entry in version.outline.entries:
             row = shown.get(entry.passage_id)
             object_id = entry.passage_id if row is None else row.row.claim.object_id
             citation = citation_of(object_id, version, entry)

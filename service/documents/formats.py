@@ -6,7 +6,9 @@ needs the extra `documents`. A format that no reader takes is refused, never rea
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple
 
@@ -49,13 +51,11 @@ _FOREIGN: Final = (
     *(b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"II*\x00", b"MM\x00*"),
 )
 """First bytes of archives, programs and pictures."""
-_MARKS: Final = (
-    (b"\xef\xbb\xbf", "utf-8-sig"),
-    (b"\xff\xfe\x00\x00", "utf-32"),
-    (b"\x00\x00\xfe\xff", "utf-32"),
-    (b"\xff\xfe", "utf-16"),
-    (b"\xfe\xff", "utf-16"),
-)
+_MARKS: Final = {
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+}
+"""First bytes by encoding; the little one of UTF-16 begins that of UTF-32."""
 _SURE: Final = 0.8
 """Confidence of the detector from which an encoding is taken without being stated."""
 
@@ -129,7 +129,9 @@ def decode(data: bytes, name: str, encoding: str | None) -> str:
         InvalidInput: `invalid_encoding`, with the best guess.
         Unavailable: `documents_extra_missing`.
     """
-    stated = encoding or next((code for mark, code in _MARKS if data.startswith(mark)), "")
+    stated = encoding or next(
+        (code for code, marks in _MARKS.items() if data.startswith(marks)), ""
+    )
     try:
         text = data.decode(stated or "utf-8")
     except (UnicodeDecodeError, LookupError) as error:
@@ -145,12 +147,10 @@ def decode(data: bytes, name: str, encoding: str | None) -> str:
 def _guess(data: bytes, name: str) -> str:
     guess = extra_module("chardet").detect(data)
     encoding, confidence = guess["encoding"], guess["confidence"]
-    try:
-        if encoding and confidence >= _SURE:
+    if encoding and confidence >= _SURE:
+        with suppress(UnicodeDecodeError, LookupError):
             data.decode(encoding)
             return str(encoding)
-    except (UnicodeDecodeError, LookupError):
-        confidence = 0.0
 
     raise refusal(
         "invalid_encoding",

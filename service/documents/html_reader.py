@@ -55,7 +55,6 @@ _DATES: Final = {
 _DOCTYPE: Final = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _UNREAD: Final = re.compile(r"word/(?:header|footer|comments)\d*\.xml")
 """Parts of a DOCX outside of its text: their words are only counted."""
-_XML_TAG: Final = re.compile(rb"<[^>]*>")
 _PROPERTY: Final = re.compile(rb"<dcterms:(created|modified)[^>]*>([^<]+)<")
 
 
@@ -102,7 +101,9 @@ def read_docx(data: bytes, name: str) -> FileReading:
         Unavailable: `documents_extra_missing`.
     """
     mammoth: Any = extra_module("mammoth")
-    no_picture: Any = mammoth.images.img_element(lambda _picture: {"src": ""})
+    no_picture: Any = mammoth.images.img_element(
+        lambda _: {"src": ""}  # pyright: ignore[reportUnknownLambdaType]
+    )
     properties = b""
     drops: Counter[str] = Counter()
     try:
@@ -115,7 +116,7 @@ def read_docx(data: bytes, name: str) -> FileReading:
                 if _DOCTYPE.search(content):
                     raise refusal("bad_document", f"{name} states a document type, as no DOCX does")
                 if _UNREAD.fullmatch(member):
-                    words = _XML_TAG.sub(b"", content.replace(b"</w:p>", b" "))
+                    words = re.sub(rb"<[^>]*>", b"", content.replace(b"</w:p>", b" "))
                     drops["outside_main"] += len(words.split())
                 elif member == "docProps/core.xml":
                     properties = content

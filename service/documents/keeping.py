@@ -32,6 +32,7 @@ from ...schema.write import Draft, Moment, Receipt, Write
 from ...store.operations.change import Mandate, reclassify
 from ...store.operations.naming import add_alias
 from ...store.port.store import Ask, Point, Reader, WriteTx
+from ..artifacts.artifacts import Artifacts
 from ..backend.caller import Caller, instant, permissions_as_stated
 from ..writing.draft import is_unsuspected
 from ..writing.write import Writer
@@ -122,10 +123,8 @@ class DocumentWriter(Writer):
 
         def work(tx: WriteTx, mandate: Mandate) -> tuple[Receipt, ...] | None:
             tx.lock()
-            if (
-                load_document(tx.reader(), stored_document.name, sight).stamp
-                != stored_document.stamp
-            ):
+            current = load_document(tx.reader(), stored_document.name, sight)
+            if current.stamp != stored_document.stamp:
                 return None
             (result,) = self._backend.commit(tx, [submission])
             # Raised inside of the transaction, which takes the whole document back.
@@ -444,7 +443,7 @@ class DocumentKeeper(Caller):
             cutter=CUTTER,
             headings=tuple(h._replace(title=t) for h, t in zip(headings, titles[1:], strict=True)),
             dated=dated.source if stated_us is None else "stated",
-            facts={name: reading.dates[name] for name in _FACTS if name in reading.dates},
+            facts={k: v for k, v in reading.dates.items() if k in ("modified", "published")},
         )
         warnings = (dated.warning,) if dated.warning and stated_us is None else ()
         return _File(name, reading, outline, tuple(shown), day_us, masked, warnings)
@@ -463,12 +462,17 @@ class DocumentKeeper(Caller):
         span_us = start_us, INF_US if is_back else stored_document.end_from(start_us)
         before = () if covering is None else covering.outline.entries
         named: EntityRef | str
+        about: EntityRef | str
         with self._reading() as reader:
             if stored_document.last is None:
                 check_clash(reader, file.name, self.principal.sight())
                 root, head_id = self._new_root(reader, file.name, terms)
                 ref = EntityRef(name=file.name, type="document", external_ids={SCHEME: root})
-                named, about = ref, self._new_entity(reader, ref, head_id)
+                tx_us, scopes = reader.clock().last_us, self.principal.sight().scopes
+                known = reader.known(lookup_of([ref]), scopes=scopes, tx_us=tx_us)
+                # The id that its outline makes binds the passages at once.
+                about = ref if known.identifiers else entity_id(head_id, "subject", ref.name)
+                named = ref
             else:
                 root, head_id = stored_document.last.outline.root, self._backend.ids()
                 named = about = stored_document.last.entity_id
@@ -505,7 +509,7 @@ class DocumentKeeper(Caller):
                 change = Write(op="correct", object_id=passage_id, **fields)
                 writes[self._backend.ids()] = change
             elif passage_id not in erased:
-                writes[passage_id] = Write(subject=about, object_type=_PASSAGE, **fields)
+                writes[passage_id] = Write(subject=about, object_type="retrieved_passage", **fields)
 
         entries = [
             OutlineEntry(passage_id, key, *piece[1:])
@@ -575,9 +579,8 @@ class DocumentKeeper(Caller):
         if terms.check:
             return report
         room = MOST_WRITES - len(drafts)
-        further_name = file.name if file.former else None
         receipts = writer.submit_unless_changed(
-            [*drafts, *claims[:room]], stored_document, further_name
+            [*drafts, *claims[:room]], stored_document, file.name if file.former else None
         )
         if receipts is None:
             return None
@@ -585,7 +588,15 @@ class DocumentKeeper(Caller):
             # Claims that do not fit follow, from passages that are there.
             writer.submit(claims[at : at + MOST_WRITES])
         if terms.keep_original:
-            self._keep_original(file, terms, content, [drafts[0].object_id])
+            Artifacts(self._backend, self.principal).put(
+                content,
+                name=file.name,
+                media_type=file.reading.media_type,
+                origin=f"doc://{file.name}",
+                scope=terms.scope or Scope(),
+                object_ids=[drafts[0].object_id],
+                **terms.readers,
+            )
         return replace(report, document=str(receipts[0].entity))
 
     def _new_root(self, reader: Reader, name: str, terms: Terms) -> tuple[str, str]:
@@ -609,35 +620,10 @@ class DocumentKeeper(Caller):
                 )
         raise AssertionError("a number is free")
 
-    def _new_entity(self, reader: Reader, ref: EntityRef, head_id: str) -> EntityRef | str:
-        """The entity of a new document: the id that its outline makes, which binds at once."""
-        tx_us, scopes = reader.clock().last_us, self.principal.sight().scopes
-        known = reader.known(lookup_of([ref]), scopes=scopes, tx_us=tx_us)
-        return ref if known.identifiers else entity_id(head_id, "subject", ref.name)
-
     def _keys(self, file: _File, root: str) -> tuple[str, ...]:
         titles = ["", *(plain_title(heading.title) for heading in file.outline.headings)]
         pairs = [(titles[piece.heading], piece.text) for piece in file.pieces]
         return passage_keys(root, self._backend.secret(self._tenant), pairs)
-
-    def _keep_original(
-        self, file: _File, terms: Terms, content: bytes, object_ids: Sequence[str]
-    ) -> None:
-        from ..artifacts.artifacts import Artifacts
-
-        Artifacts(self._backend, self.principal).put(
-            content,
-            name=file.name,
-            media_type=file.reading.media_type,
-            origin=f"doc://{file.name}",
-            scope=terms.scope or Scope(),
-            object_ids=object_ids,
-            **terms.readers,
-        )
-
-
-_PASSAGE: Final = "retrieved_passage"
-_FACTS: Final = ("modified", "published")
 
 
 def _until_written(name: str, attempt: Callable[[], DocumentReport | None]) -> DocumentReport:

@@ -33,7 +33,7 @@ def read_mail(data: bytes, name: str) -> FileReading:
     drops: Counter[str] = Counter()
     dates: list[str] = []
     for part in filter(bytes.strip, _START.split(data) if is_box else [data]):
-        message = cast("EmailMessage", message_from_bytes(part, policy=policy.default))
+        message = message_from_bytes(part, policy=policy.default)
         if not message.keys():
             raise refusal("bad_document", f"{name} is no mail: it has no header")
         try:

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from statistics import median
 from typing import Any, Final, NamedTuple
 
@@ -63,18 +63,12 @@ def read_pdf(data: bytes, name: str, password: str | None = None) -> FileReading
     if b"%PDF-" not in data[:1_024] or b"%%EOF" not in data[-2_048:]:
         raise refusal("bad_document", f"{name} is no PDF, or it ends early")
     try:
-        document = pdfium.PdfDocument(data, password=password)
+        with closing(pdfium.PdfDocument(data, password=password)) as document:
+            return _read(pdfium, document, name)
     except pdfium.PdfiumError as error:
         if "password" in str(error).lower():
             raise refusal("encrypted", f"{name} is encrypted; state its password") from error
         raise refusal("bad_document", f"{name} cannot be read as PDF: {error}") from error
-
-    try:
-        return _read(pdfium, document, name)
-    except pdfium.PdfiumError as error:
-        raise refusal("bad_document", f"{name} cannot be read as PDF: {error}") from error
-    finally:
-        document.close()
 
 
 def _read(pdfium: Any, document: Any, name: str) -> FileReading:
@@ -233,13 +227,12 @@ def _whole_titles(
     for line in lines:
         last = whole[-1] if whole else line
         both = last._replace(text=f"{last.text} {line.text}", bottom=line.bottom)
-        is_next = abs(last.size - line.size) < 0.5 and whole and not _is_apart(last, line)
         # Without bookmarks the size alone says it: two bold lines may be a paragraph.
         is_title = _level(both, (), marks, body) and (marks or line.size >= _LARGER * body)
-        if is_next and is_title:
-            whole[-1] = both
-        else:
-            whole.append(line)
+        if whole and is_title and not _is_apart(last, line):
+            whole.pop()
+            line = both
+        whole.append(line)
 
     return whole
 

@@ -12,14 +12,13 @@ import hashlib
 import json
 import os
 import stat
-import threading
 import time
 import unicodedata
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack, cast
+from typing import Any, Final, NamedTuple, Unpack, cast
 
 from ...schema.errors import Conflict, NotFound, TenureError
 from ...schema.principal import OPERATE
@@ -35,16 +34,12 @@ from .rules import FileRule, SyncRules, ignore_patterns, load_rules
 from .state import full_name, outline_rows
 from .terms import PutFields, RunFields, Terms
 
-if TYPE_CHECKING:
-    from .documents import Documents
-
 _MOST_GONE: Final = 10
 _SHARE_GONE: Final = 0.3
 """More than both gone in one run is a folder that is not there, rather than one tidied up."""
 _MOST_FORMER: Final = 20
 """Documents without a file that a new file is compared with: those with the likest paths."""
-_RUNNING: Final[set[str]] = set()
-_LOCK: Final = threading.Lock()
+_RUNNING: Final[dict[str, object]] = {}
 
 
 class FoundFile(NamedTuple):
@@ -280,7 +275,8 @@ def user_cache() -> Path:
 class ServerTarget:
     """The documents of a server as the target of a sync: the cache alone tells what is new."""
 
-    documents: Documents
+    documents: Any
+    """The documents of a remote client."""
     key: str
     cache_folder: Path = field(default_factory=user_cache)
 
@@ -290,13 +286,13 @@ class ServerTarget:
 
     def put(self, content: bytes, path: str, terms: Terms) -> DocumentReport:
         """Send a file."""
-        names = PutFields.__annotations__
-        fields = cast("PutFields", {name: getattr(terms, name) for name in names})
-        return self.documents.put(content, name=path, url=terms.origin, **fields)
+        fields = {name: getattr(terms, name) for name in PutFields.__annotations__}
+        report = self.documents.put(content, name=path, url=terms.origin, **fields)
+        return cast("DocumentReport", report)
 
     def remove(self, name: str) -> DocumentReport:
         """End a document now."""
-        return self.documents.remove(name)
+        return cast("DocumentReport", self.documents.remove(name))
 
 
 def _likest(name: str, others: Iterable[str]) -> tuple[str, ...]:
@@ -320,13 +316,13 @@ def _only_run(key: str, path: Path | None, source: str) -> Generator[None]:
     running = Conflict(
         f"another sync of {source} is running; wait for its end", code="sync_running"
     )
-    with _LOCK:
-        if key in _RUNNING:
-            raise running
-        _RUNNING.add(key)
+    run = object()
+    # One step, so that of two threads one is the first.
+    if _RUNNING.setdefault(key, run) is not run:
+        raise running
 
     with contextlib.ExitStack() as stack:
-        stack.callback(_RUNNING.discard, key)
+        stack.callback(_RUNNING.pop, key, None)
         if path is not None:
             private_folder(path.parent)
             file = stack.enter_context(path.open("a"))

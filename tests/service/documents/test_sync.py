@@ -14,7 +14,6 @@ import pytest
 from tenure import Principal, connect
 from tenure.schema.errors import Conflict, InvalidInput, NotFound
 from tenure.service.documents.blocks import MAX_BYTES
-from tenure.service.documents.rules import ignore_patterns, load_rules
 from tenure.service.documents.sync import _RUNNING
 from tenure.tests.service.documents.handbook import Handbook
 from tenure.tests.support.sampling import size
@@ -112,16 +111,19 @@ def test_a_refused_file_ends_nothing_and_stops_nothing(memory, folder):
     before = state(memory)
     (folder / "leave.md").write_bytes(b"\x89PNG\r\n\x1a\n....")
     (folder / "empty.md").write_text("\n")
+    (folder / "NEW.md").write_text("# New\n\nother words\n")
     with (folder / "large.md").open("wb") as file:
         file.truncate(MAX_BYTES + 1)
     (folder / "new.md").write_text("# New\n\nwords\n")
     report = sync(memory, folder)
-    assert report.counts == {"new": 1, "refused": 3, "same": 2}
+    assert report.counts == {"new": 1, "refused": 4, "same": 2}
     codes = {r.name: r.problems[0].code for r in report.reports if r.problems}
     assert codes == {
         "leave.md": "unknown_format",
         "empty.md": "empty_document",
         "large.md": "too_large",
+        # One name where case does not count; the first of the two in order is taken.
+        "new.md": "name_clash",
     }
     assert set(before) <= set(state(memory))
 
@@ -140,13 +142,6 @@ def test_what_is_no_file_of_the_folder_stays_out(memory, folder):
     assert [r.problems[0].code for r in report.reports if r.problems] == ["not_a_file"]
     assert "handbook/keep.log" in names(memory)
     assert "handbook/hr/build/y.md" in names(memory)
-
-
-def test_names_that_are_equal_where_case_does_not_count_clash(memory, folder):
-    (folder / "LEAVE.md").write_text("# Other\n\nwords\n")
-    report = sync(memory, folder)
-    assert report.counts == {"new": 3, "refused": 1}
-    assert [r.problems[0].code for r in report.reports if r.problems] == ["name_clash"]
 
 
 def test_a_file_that_changes_while_it_is_read_is_refused(memory, folder, monkeypatch):
@@ -195,35 +190,19 @@ def test_bad_rules_are_refused(folder, tmp_path, memory):
         "x = [": "bad_rules",
         "[other]": "unknown_field",
         f"{rule}colour = 1": "unknown_field",
-        "[source]\ncolour = 1": "unknown_field",
         "[[rule]]\nallow_roles = []": "bad_rules",
         # A value of another type is never read as a wish of its own.
         f"{rule}allow_roles = 'hr'": "bad_rules",
         f"{rule}accept_flagged = 'no'": "bad_rules",
         f"{rule}max_bytes = '10MB'": "bad_rules",
-        f"{rule}encoding = 7": "bad_rules",
         f"{rule}claims = 'some'": "bad_rules",
         "[source]\nfollow = 'no'": "bad_rules",
-        "rule = 5": "bad_rules",
     }.items():
         rules.write_text(text)
         with pytest.raises(InvalidInput) as refusal:
             sync(memory, folder, rules=rules)
         assert refusal.value.code == code, text
     assert names(memory) == []
-
-
-def test_patterns_match_as_written():
-    assert ignore_patterns("**/*.md").match_file("a/b.md")
-    assert ignore_patterns("**/*.md").match_file("b.md")
-    assert ignore_patterns("hr").match_file("hr/x/y.md")
-    assert not ignore_patterns("hr/**").match_file("other/hr.md")
-    assert not ignore_patterns("a/?").match_file("a/b.md")
-    ignore = ignore_patterns("build/", "*.tmp", "# no")
-    assert ignore.match_file("build/")
-    assert not ignore.match_file("build")
-    assert ignore.match_file("x/a.tmp")
-    assert load_rules(None).rule == []
 
 
 def test_a_second_run_of_one_source_is_refused(memory, folder, tmp_path):
@@ -370,10 +349,3 @@ def test_watching_waits_until_a_change_is_over(folder, monkeypatch):
     monkeypatch.setattr(time, "sleep", sleep)
     commands._wait_for_change(folder, 2.0)
     assert looks == [2.0] * 4
-
-
-def test_an_outline_is_no_hit_of_a_search(memory, folder):
-    sync(memory, folder)
-    assert not memory.as_of().search("document version", entity="handbook/leave.md").hits
-    (hit,) = memory.as_of().search("parental version", entity="handbook/leave.md").hits
-    assert hit.object.content == "Parental leave is 14 weeks."

@@ -260,6 +260,7 @@ def test_a_part_without_its_data_is_skipped_and_says_what_to_do(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(common, "agent_memory_source", lambda _: tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
     copy = tmp_path / "copy.json"
     copy.write_text(json.dumps(FIXTURE))
     main(["--data", str(tmp_path)])

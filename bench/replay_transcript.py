@@ -63,11 +63,6 @@ class ReplayTally:
         """Tokens of a request on average."""
         return self.tokens // max(1, self.requests)
 
-    @property
-    def cached_share(self) -> int:
-        """Permille of all tokens that a cached prefix would serve."""
-        return 1000 * self.cache_reads // max(1, self.tokens)
-
 
 def compare_policies(
     memory: Memory,

@@ -27,10 +27,6 @@ WRITES: Final = frozenset({"write", "replay"})
 class ActorReader(Caller):
     """The names of those who made transactions, as one caller may read them."""
 
-    @property
-    def _reads_all(self) -> bool:
-        return not self.principal.roles.isdisjoint(AUDIT.roles)
-
     def actors(self, reader: Reader, stamps: Iterable[int]) -> Mapping[int, str]:
         """Who made the transactions with these stamps, empty where a hidden object would tell."""
         events = reader.events_at(sorted(set(stamps)))
@@ -39,7 +35,7 @@ class ActorReader(Caller):
         actors: dict[int, str] = {}
         for event in events:
             shows_object = not visible.keys().isdisjoint(event.object_ids)
-            is_named = self._reads_all or event.op not in WRITES or shows_object
+            is_named = self.principal.holds(AUDIT) or event.op not in WRITES or shows_object
             actors[event.tx] = event.actor if is_named else ""
 
         return actors

@@ -93,7 +93,7 @@ class TransactionLog(ActorReader):
 
         with self._reading() as reader:
             if entity is None:
-                actor = None if self._reads_all else self._actor
+                actor = None if self.principal.holds(AUDIT) else self._actor
                 events = reader.events_in(after_us, until_us, actor=actor, limit=max(0, limit))
                 return self._entries(reader, events)
 
@@ -118,7 +118,7 @@ class TransactionLog(ActorReader):
         # A row that was opened in the span may have been closed behind it, or be open still.
         stamps_within = sorted(stamp for stamp in stamps if span[0] < stamp <= span[1])
         events = reader.events_at(stamps_within)
-        if not self._reads_all:
+        if not self.principal.holds(AUDIT):
             events = tuple(event for event in events if event.actor == self._actor)
 
         return tuple(reversed(events[-limit:]))
@@ -141,7 +141,7 @@ class TransactionLog(ActorReader):
         for event in events:
             sentences = _sentences(event, visible, names, own_names)
             # Callers without a user share one name, so that what is hidden is not their own.
-            if not sentences and self.principal.user is None and not self._reads_all:
+            if not sentences and self.principal.user is None and not self.principal.holds(AUDIT):
                 continue
             entries.append(
                 LogEntry(
@@ -486,7 +486,7 @@ class Auditor(Caller):
             if text:
                 if may_open(self.principal, stored_manifest(text)):
                     openable.append(envelope_id)
-            elif not self.principal.roles.isdisjoint(AUDIT.roles):
+            elif self.principal.holds(AUDIT):
                 openable.append(envelope_id)
 
         return tuple(openable)

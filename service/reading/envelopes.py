@@ -122,7 +122,7 @@ class Envelopes(Caller):
     def _read(
         self, reader: Reader, object_id: str | None, narrowing: _Narrowing, limit: int
     ) -> Iterator[StoredEnvelope]:
-        sees_all = not self.principal.roles.isdisjoint(AUDIT.roles)
+        sees_all = self.principal.holds(AUDIT)
         pairs: list[tuple[str, str]] = []
 
         # Whom an envelope is for, and what a filter looks at, is in its manifest and in no
@@ -254,7 +254,7 @@ def may_open(caller: Principal, manifest: Manifest) -> bool:
     One that names what was withheld was made for an auditor: who is none any more, or owns one
     of an earlier version that named it to everybody, may not open it.
     """
-    if not caller.roles.isdisjoint(AUDIT.roles):
+    if caller.holds(AUDIT):
         return True
     if manifest.names_refused:
         return False

@@ -317,8 +317,10 @@ class _Walk(NamedTuple):
 
 
 def _begin(view: VectorView, query: Sequence[int], limit: int) -> _Walk:
-    hits = _object_ids(view, query, limit)
-    return _Walk((tuple(query), limit), tuple(islice(hits, limit)), hits)
+    scopes = view.sight.scopes
+    pages = view.vectors.walk(query, scopes=scopes, first=limit, exact_rows=view.exact_rows)
+    ids = (hit.object_id for hit in chain.from_iterable(pages))
+    return _Walk((tuple(query), limit), tuple(islice(ids, limit)), ids)
 
 
 def _nearest(view: VectorView, walk: _Walk) -> tuple[Neighbours, list[str]]:
@@ -351,10 +353,3 @@ def _nearest(view: VectorView, walk: _Walk) -> tuple[Neighbours, list[str]]:
     best_rows.sort(key=lambda version: version.row.vid)
 
     return Neighbours(view.vectors.scores(query, best), best_rows), best_ids[limit:]
-
-
-def _object_ids(view: VectorView, query: Sequence[int], limit: int) -> Iterator[str]:
-    scopes = view.sight.scopes
-    for hits in view.vectors.walk(query, scopes=scopes, first=limit, exact_rows=view.exact_rows):
-        for hit in hits:
-            yield hit.object_id

@@ -295,7 +295,7 @@ class View(Caller):
             # that a word stands somewhere.
             return SearchResult(
                 hits=tuple(hits),
-                withheld=withheld and self._is_auditor,
+                withheld=withheld and self.principal.holds(AUDIT),
                 truncated=cut,
             )
 
@@ -312,10 +312,6 @@ class View(Caller):
                 raise NotFound(f"there is no object {object_id}", code="unknown_object")
             best = max(rows, key=lambda version: closeness(version, self._point))
             return self._shaper(reader, [best])(best)
-
-    @property
-    def _is_auditor(self) -> bool:
-        return not self.principal.roles.isdisjoint(AUDIT.roles)
 
     def _rows(
         self, reader: Reader, ask: Ask, access: Sight, point: Point | None = None

@@ -106,7 +106,7 @@ class Actions(Caller):
             return self._settle(action_id, winner, value)
 
         powers = Powers(
-            may_erase=not self.principal.roles.isdisjoint(ERASE.roles),
+            may_erase=self.principal.holds(ERASE),
             confirmer=confirmer or UNKNOWN_AUTHOR,
         )
 

@@ -337,7 +337,7 @@ class Steward(Caller):
             raise InvalidInput(f"limit {limit}: ask for 1 or more", code="out_of_range")
 
         rules = SweepRules(
-            may_erase=not self.principal.roles.isdisjoint(ERASE.roles),
+            may_erase=self.principal.holds(ERASE),
             limit=limit,
             decay=self._backend.policy.decay,
         )

@@ -10,36 +10,20 @@ import pytest
 
 from tenure.bench.common.__main__ import main
 from tenure.bench.common.sessions import SessionReport, measure_sessions
-from tenure.tests.bench.test_benchmark_formats import LOCOMO
+from tenure.tests.bench.test_benchmark_formats import LOCOMO, LONGMEMEVAL
 
-LONGMEMEVAL: list[dict[str, Any]] = [
-    {
-        "question_id": f"q{suffix}",
-        "question_type": "single-session-user",
-        "question": "Which instrument do I play in the orchestra?",
-        "answer": "The oboe",
-        "question_date": "2023/05/30 (Tue) 10:00",
-        "haystack_session_ids": ["noise_1", answer, "noise_2", "later"],
-        "haystack_dates": [
-            "2023/05/01 (Mon) 10:00",
-            "2023/05/02 (Tue) 10:00",
-            "2023/05/03 (Wed) 10:00",
-            "2023/06/03 (Sat) 10:00",
-        ],
-        "haystack_sessions": [
-            [{"role": "user", "content": "My bicycle has a flat tyre again."}],
-            [
-                {"role": "user", "content": "In the orchestra I play an instrument: the oboe.",
-                 "has_answer": True},
-                {"role": "assistant", "content": "What a fine instrument!"},
-            ],
-            [{"role": "user", "content": "How long do I boil an egg?"}],
-            [{"role": "user", "content": "In the orchestra I play another instrument now."}],
-        ],
-        "answer_session_ids": [answer],
-    }
-    for suffix, answer in (("1", "answer_1"), ("2_abs", "answer_2"))
-]  # fmt: skip
+TURN = {"role": "user", "content": "Ich habe einen Abschluss \U0001f393 in BWL."}
+UNLABELLED = "no labelled session in the haystack"
+UNANSWERABLE = "unanswerable by the source"
+
+
+def longmemeval(**changed: Any) -> list[dict[str, Any]]:
+    return [{**LONGMEMEVAL[0], **changed}]
+
+
+def locomo(**changed: Any) -> list[dict[str, Any]]:
+    return [{**LOCOMO[0], "qa": [{"question": "Which breed is it?", "category": 4, **changed}]}]
+
 
 BEAM_CHAT = [
     {"batch_number": 1, "time_anchor": "March-15-2024", "turns": [
@@ -88,18 +72,23 @@ def measured(folder: Path, source: str, held: Any) -> SessionReport:
 
 
 def test_longmemeval_sessions_are_ranked_by_every_method_and_written(tmp_path: Path) -> None:
-    report = measured(tmp_path, "longmemeval", LONGMEMEVAL)
+    longer = {
+        "haystack_session_ids": [*LONGMEMEVAL[0]["haystack_session_ids"], "later"],
+        "haystack_dates": [*LONGMEMEVAL[0]["haystack_dates"], "2023/06/03 (Sat) 10:00"],
+        "haystack_sessions": [*LONGMEMEVAL[0]["haystack_sessions"], [TURN]],
+    }
+    report = measured(tmp_path, "longmemeval", longmemeval(**longer) + LONGMEMEVAL[2:])
     for method in ("tenure search", "tenure compile", "bm25"):
         # What was said after the question was asked is in no haystack.
-        assert report.rankings[method]["q1"][0] == "answer_1"
-        assert "later" not in report.rankings[method]["q1"]
+        ranking = report.rankings[method]["e47becba"]
+        assert (ranking[0], "later" in ranking) == ("answer_2", False)
         assert (method, *["100.0"] * 6) in report.rows()
-    assert report.left_out == {"unanswerable by the source": 1}
+    assert report.left_out == {UNANSWERABLE: 1}
 
     files = report.write_rankings(tmp_path / "rankings.json")
     assert [file.name for file in files] == ["rankings.search.json", "rankings.compile.json"]
     for file in files:
-        assert json.loads(file.read_text())["q1"][0] == "answer_1"
+        assert json.loads(file.read_text())["e47becba"][0] == "answer_2"
 
 
 def test_beam_batches_are_sessions_and_labels_may_be_nested(tmp_path: Path) -> None:
@@ -113,7 +102,7 @@ def test_beam_batches_are_sessions_and_labels_may_be_nested(tmp_path: Path) -> N
         "1-information_extraction-0": "batch-1",
         "1-contradiction_resolution-0": "batch-0",
     }
-    assert report.left_out == {"unanswerable by the source": 1}
+    assert report.left_out == {UNANSWERABLE: 1}
 
 
 def test_memconflict_support_follows_from_the_released_ids(tmp_path: Path) -> None:
@@ -124,32 +113,18 @@ def test_memconflict_support_follows_from_the_released_ids(tmp_path: Path) -> No
     assert dict(report.left_out) == {UNLABELLED: 1}
 
 
-def longmemeval(**changed: Any) -> list[dict[str, Any]]:
-    return [{**LONGMEMEVAL[0], **changed}]
-
-
-def locomo(**changed: Any) -> list[dict[str, Any]]:
-    return [{**LOCOMO[0], "qa": [{"question": "Which breed is it?", "category": 4, **changed}]}]
-
-
-TURN = {"role": "user", "content": "Ich spiele Oboe \U0001f3bb im Orchester."}
-UNLABELLED = "no labelled session in the haystack"
-
-
 @pytest.mark.parametrize(
     ("source", "held", "left_out"),
     [
         ("longmemeval", longmemeval(answer_session_ids=None), {}),
-        ("longmemeval", longmemeval(haystack_sessions=[[], [TURN], [], []]), {}),
-        ("longmemeval", longmemeval(haystack_sessions=[[]] * 4), {UNLABELLED: 1}),
-        ("longmemeval", longmemeval(question_date="2023/05/01 (Mon) 12:00"), {UNLABELLED: 1}),
-        ("longmemeval", longmemeval(haystack_session_ids=[1, "answer_1", 2, "ж"]), {}),
+        ("longmemeval", longmemeval(haystack_sessions=[[], [TURN]]), {}),
+        ("longmemeval", longmemeval(haystack_sessions=[[], []]), {UNLABELLED: 1}),
+        ("longmemeval", longmemeval(question_date="2023/05/20 (Sat) 12:00"), {UNLABELLED: 1}),
+        ("longmemeval", longmemeval(haystack_session_ids=[1, "ответ"]), {}),
         ("locomo", locomo(evidence="D2:1; D2:2"), {}),
-        ("locomo", locomo(evidence=["D2:1"]), {}),
         ("locomo", locomo(evidence=None), {UNLABELLED: 1}),
-        ("locomo", locomo(), {UNLABELLED: 1}),
         ("locomo", locomo(evidence=7), {UNLABELLED: 1}),
-        ("locomo", locomo(evidence=["D2:1"], category=5), {"unanswerable by the source": 1}),
+        ("locomo", locomo(evidence=["D2:1"], category=5), {UNANSWERABLE: 1}),
     ],
 )
 def test_an_odd_copy_is_measured_or_its_question_is_left_out_with_the_reason(
@@ -163,20 +138,23 @@ def test_an_odd_copy_is_measured_or_its_question_is_left_out_with_the_reason(
 def test_each_copy_that_cannot_be_measured_is_skipped_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    good, empty, odd = (tmp_path / name for name in ("good", "empty", "odd"))
-    turn = {"role": "user", "content": "The oboe\0 is mine."}
-    sessions = [*LONGMEMEVAL[0]["haystack_sessions"][:3], [turn]]
-    good.write_text(json.dumps(longmemeval(haystack_sessions=sessions)))
-    empty.write_text("[]")
-    odd.write_text(json.dumps(longmemeval(answer_session_ids="answer_1", haystack_sessions=[[]])))
-    copies = ["longmemeval", f"longmemeval={empty}", f"longmemeval={odd}", f"longmemeval={good}"]
-    assert main(["--only", "sessions", "--sessions", *copies, "--limit", "1"]) == 0
+    refused = [{"role": "user", "content": "My diploma\0 is framed."}]
+    sessions = [LONGMEMEVAL[0]["haystack_sessions"][1], refused]
+    copies = {
+        "good": longmemeval(haystack_sessions=sessions),
+        "empty": [],
+        "odd": longmemeval(answer_session_ids="answer_2"),
+    }
+    for name, held in copies.items():
+        (tmp_path / name).write_text(json.dumps(held))
+    options = ["longmemeval", *(f"longmemeval={tmp_path / name}" for name in copies)]
+    assert main(["--only", "sessions", "--sessions", *options, "--limit", "1"]) == 0
     printed = capsys.readouterr().out
     for reason in (
         "skipped: state where its copy is: longmemeval=FILE",
-        f"skipped: {empty} holds no question",
-        "differ in length",
-        "turn 3:later:0 is not stored: content holds a NUL",
+        "empty holds no question",
+        "answer_session_ids is no list",
+        "turn 1:answer_2:0 is not stored: content holds a NUL",
         "| tenure search | 100.0 |",
     ):
         assert reason in printed

@@ -160,9 +160,6 @@ def test_an_evaluation_that_cannot_be_is_refused(
     with pytest.raises(InvalidInput) as caught:
         measured(tmp_path, *lines, budgets=budgets)
     assert caught.value.code == code
-
-
-def test_standard_input_is_refused_because_it_is_read_twice() -> None:
     with pytest.raises(InvalidInput, match="read twice"):
         evaluate_recall("-")
 

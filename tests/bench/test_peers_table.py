@@ -34,10 +34,7 @@ def test_figures_are_shown_in_three_digits(figure: float | None, text: str) -> N
 
 
 def test_a_task_that_failed_is_told_once_in_the_words_of_the_system() -> None:
-    rounds = [
-        {"failed: identity": "ValueError: locked"},
-        {"failed: identity": "ValueError: locked"},
-    ]
+    rounds = [{"failed: identity": "ValueError: locked"}] * 2
 
     assert failures({"other": rounds}) == ["other did not finish identity: ValueError: locked"]
 

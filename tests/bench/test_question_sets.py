@@ -45,17 +45,14 @@ def test_a_set_holds_items_and_questions_in_order(tmp_path: Path) -> None:
     assert (question.evidence, question.answerable) == ((("d1",), ("d1", "f1")), True)
 
 
-def test_what_a_plain_retriever_shows_names_who_said_it() -> None:
-    said = Document(id="d", text="Hi.", at_us=None, speaker="Ann")
-    assert said.line_text == "Ann: Hi."
-
-
-def test_a_fact_shows_its_subject_value_period_and_text(tmp_path: Path) -> None:
+def test_an_item_shows_who_said_it_or_subject_value_period_and_text(tmp_path: Path) -> None:
+    said = {"id": "d", "text": "Hi.", "speaker": "Ann"}
     fact = {"id": "f", "subject": {"name": "Ann"}, "slot": "office", "value": 3,
             "valid_from": "2020-01-01T00:00:00Z", "content": "Ann sits in 3."}  # fmt: skip
     text = {"id": "g", "content": "The office closes at six."}
-    (held,) = read(tmp_path, fact, text, {"id": "q", "question": "?"})
+    (held,) = read(tmp_path, said, fact, text, {"id": "q", "question": "?"})
     assert [item.line_text for item in held.items] == [
+        "Ann: Hi.",
         "Ann office: 3 (2020-01-01T00:00:00Z to …) Ann sits in 3.",
         "The office closes at six.",
     ]
@@ -85,8 +82,11 @@ def test_packed_files_and_any_script_are_read(tmp_path: Path) -> None:
     assert held.items[0].id == "一"
 
 
-def test_an_empty_file_has_no_sets(tmp_path: Path) -> None:
+def test_an_empty_file_has_no_sets_and_a_missing_one_is_refused(tmp_path: Path) -> None:
     assert read(tmp_path, "", "  ") == []
+    with pytest.raises(NotFound) as caught:
+        list(question_sets(tmp_path / "none.jsonl"))
+    assert caught.value.code == "unknown_file"
 
 
 def test_items_come_in_the_order_of_their_times(tmp_path: Path) -> None:
@@ -138,9 +138,3 @@ def test_a_set_that_comes_back_is_refused(tmp_path: Path) -> None:
     lines = [{**DOCUMENT, "set": "a"}, {**DOCUMENT, "set": "b"}, {**QUESTION, "set": "a"}]
     with pytest.raises(InvalidInput, match="line 3: the lines of set 'a' must stand together"):
         read(tmp_path, *lines)
-
-
-def test_a_file_that_is_not_there_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(NotFound) as caught:
-        list(question_sets(tmp_path / "none.jsonl"))
-    assert caught.value.code == "unknown_file"

@@ -95,6 +95,7 @@ def test_a_text_with_a_further_word_of_the_question_is_found_all_the_same(memory
 def test_of_texts_that_match_alike_the_newer_come_first(memory: Memory) -> None:
     for since in ("2026-02-01", "2026-03-01", "2026-01-01"):
         memory.write(content="Winch tested.", valid_from=since, source_origin=f"doc://{since}")
+    memory.flush()
     hits = memory.as_of().search("winch").hits
     assert [hit.object.source_origin[-5:-3] for hit in hits] == ["03", "02", "01"]
 

@@ -14,6 +14,7 @@ from tenure.bench.window_checkers import (
     responses_fault,
 )
 from tenure.schema.errors import Conflict, InvalidInput
+from tenure.tests.support.refusals import refuses
 from tenure.tests.window.conversation_replay import Conversation, faults
 from tenure.window.editing import reachable_units
 from tenure.window.events import EventKind
@@ -169,9 +170,8 @@ def test_no_request_is_made_while_a_call_waits() -> None:
     talk = Conversation()
     talk.user("go")
     talk.call("c1")
-    with pytest.raises(Conflict) as refusal:
+    with refuses(Conflict, "open_calls"):
         native_messages(talk.state, "openai")
-    assert refusal.value.code == "open_calls"
     with pytest.raises(InvalidInput):
         native_messages(one_call().state, "fax")
 

@@ -94,12 +94,9 @@ PUT_SLOT: Final = """
 INSERT INTO slot (slot_key, subject_id, slot, scope_id, many) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (slot_key) DO NOTHING"""
 _SLOT: Final = "SELECT s.slot_key, s.subject_id, s.slot, s.scope_id, s.many FROM "
-SLOTS: Final = (
-    _SLOT + "json_each(?) j CROSS JOIN slot s ON s.slot_key = j.value ORDER BY s.slot_key"
-)
-SLOTS_OF: Final = (
-    _SLOT + "json_each(?) j CROSS JOIN slot s ON s.subject_id = j.value ORDER BY s.slot_key"
-)
+_SLOTS_BY: Final = _SLOT + "json_each(?) j CROSS JOIN slot s ON s.{} = j.value ORDER BY s.slot_key"
+SLOTS: Final = _SLOTS_BY.format("slot_key")
+SLOTS_OF: Final = _SLOTS_BY.format("subject_id")
 SLOT_IN_USE: Final = """
 SELECT EXISTS (SELECT 1 FROM slot s INDEXED BY slot_by_name
   CROSS JOIN claim c INDEXED BY claim_by_slot ON c.slot_id = s.slot_id WHERE s.slot = ?)"""

@@ -300,7 +300,7 @@ _CLAIM_ROWS: Final = """json_each(:claims) j CROSS JOIN version v INDEXED BY ver
 ON v.claim_id = j.value"""
 
 
-_Case = tuple[bool, bool, bool, bool]
+_Case = tuple[bool, ...]
 """What a read asks: heads alone, at an instant, at a stamp; and whether that is the last stamp."""
 
 

@@ -74,11 +74,7 @@ def _plain_record(record: object) -> Plain:
 
 
 def _plain_list(items: tuple[object, ...]) -> Plain:
-    plain: list[Plain] = []
-    for item in items:
-        kind: Any = type(item)
-        plain.append(item if kind in _SCALARS else _converter(kind)(item))
-    return plain
+    return [to_plain(item) for item in items]
 
 
 def _plain_set(members: frozenset[object]) -> Plain:
@@ -118,7 +114,8 @@ def _decoder(kind: Any) -> Callable[[Plain], Any]:
     if is_dataclass(kind):
         return partial(_record, kind)
     if hasattr(kind, "_fields"):
-        return partial(_named_tuple, kind)
+        items = _tuple_decoder(tuple(get_type_hints(kind).values()))
+        return lambda plain: kind(*items(plain))
     if issubclass(kind, Enum):
         return cast("Callable[[Plain], Any]", kind)
 
@@ -147,15 +144,6 @@ def _record(kind: Any, plain: Plain) -> Any:
     return kind(**values)
 
 
-@lru_cache(maxsize=128)
-def _item_decoder(kind: Any) -> Callable[[Plain], tuple[Any, ...]]:
-    return _tuple_decoder(tuple(get_type_hints(kind).values()))
-
-
-def _named_tuple(kind: Any, plain: Plain) -> Any:
-    return kind(*_item_decoder(kind)(plain))
-
-
 def _tuple_decoder(kinds: tuple[Any, ...]) -> Callable[[Plain], tuple[Any, ...]]:
     is_endless = kinds[1:] == (Ellipsis,)
     decoders = [_decoder(kind) for kind in (kinds[:1] if is_endless else kinds)]
@@ -163,15 +151,11 @@ def _tuple_decoder(kinds: tuple[Any, ...]) -> Callable[[Plain], tuple[Any, ...]]
     def decode(plain: Plain) -> tuple[Any, ...]:
         if not isinstance(plain, list):
             raise ValueError(f"{plain!r} is no list")
-        items = cast(list[object], plain)
         if is_endless:
-            return tuple(map(decoders[0], items))
-        if len(decoders) != len(items):
+            return tuple(map(decoders[0], cast(list[object], plain)))
+        if len(decoders) != len(cast(list[object], plain)):
             raise ValueError(f"{plain!r} has not {len(decoders)} items")
-        values: list[Any] = []
-        for kind, decoder, item in zip(kinds, decoders, items, strict=True):
-            values.append(item if type(item) is kind else decoder(item))
-        return tuple(values)
+        return tuple([decoder(item) for decoder, item in zip(decoders, plain, strict=True)])
 
     return decode
 

@@ -167,13 +167,8 @@ class SqliteReader(Timelines, SqliteRegister, ClaimLookups):
     ) -> tuple[str, ...]:
         """Return raw entity ids above another one, sorted; at most so many."""
         bound = {"type": type, "after": after, "most": -1 if most is None else most}
-        if scopes is not None:
-            bound["scopes"] = codec.list_json(scopes)
-            statement = (
-                register_sql.ENTITY_IDS_IN if type is None else register_sql.ENTITY_IDS_IN_OF_TYPE
-            )
-        else:
-            statement = register_sql.ENTITY_IDS if type is None else register_sql.ENTITY_IDS_OF_TYPE
+        bound["scopes"] = codec.list_json(scopes or ())
+        statement = register_sql.ENTITY_IDS[type is not None, scopes is not None]
         return tuple(codec.first_column(self._db.execute(statement, bound)))
 
     def object_ids(self, beginning: str, *, after: str = "", limit: int) -> tuple[str, ...]:

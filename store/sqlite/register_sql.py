@@ -32,19 +32,22 @@ ENTITIES: Final = (
     + "json_each(:ids) j CROSS JOIN entity e ON e.entity_id = j.value WHERE e.tx_start <= :tx"
 )
 ALL_ENTITIES: Final = _ENTITY + "entity e ORDER BY e.tx_start, e.entity_id"
-_IDS_ABOVE: Final = "SELECT e.entity_id FROM entity e WHERE e.entity_id > :after"
-_IDS_OF_TYPE_ABOVE: Final = """
+_IDS_ABOVE: Final = {
+    False: "SELECT e.entity_id FROM entity e WHERE e.entity_id > :after",
+    True: """
 SELECT e.entity_id FROM entity e INDEXED BY entity_by_type
-WHERE e.type = :type AND e.entity_id > :after"""
+WHERE e.type = :type AND e.entity_id > :after""",
+}
 _NAMED_IN: Final = """
 AND (EXISTS (SELECT 1 FROM alias a INDEXED BY alias_by_entity WHERE a.entity_id = e.entity_id
     AND a.scope_id IN (SELECT value FROM json_each(:scopes)))
   OR EXISTS (SELECT 1 FROM canonical c WHERE c.canonical_id = e.entity_id))"""
-_FIRST_IDS: Final = " ORDER BY e.entity_id LIMIT :most"
-ENTITY_IDS: Final = _IDS_ABOVE + _FIRST_IDS
-ENTITY_IDS_OF_TYPE: Final = _IDS_OF_TYPE_ABOVE + _FIRST_IDS
-ENTITY_IDS_IN: Final = _IDS_ABOVE + _NAMED_IN + _FIRST_IDS
-ENTITY_IDS_IN_OF_TYPE: Final = _IDS_OF_TYPE_ABOVE + _NAMED_IN + _FIRST_IDS
+ENTITY_IDS: Final = {
+    (is_typed, is_scoped): f"{above}{_NAMED_IN * is_scoped} ORDER BY e.entity_id LIMIT :most"
+    for is_typed, above in _IDS_ABOVE.items()
+    for is_scoped in (False, True)
+}
+"""By whether ids of one type, and of names in some scopes, are wanted."""
 _ALIAS: Final = f"{_select(tables.ALIASES, 'a')}, a.alias_id FROM "
 PUT_ALIAS: Final = _insert("alias", tables.ALIASES)
 CLOSE_ALIAS: Final = f"""

@@ -7,6 +7,7 @@ both stamps against the point; a row comes with its claim where the planner comp
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Final
 
 from ...schema.interval import INF_US as _OPEN
@@ -93,12 +94,9 @@ PUT_SLOT: Final = """
 INSERT INTO slot (slot_key, subject_id, slot, scope_id, many) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (slot_key) DO NOTHING"""
 _SLOT: Final = "SELECT s.slot_key, s.subject_id, s.slot, s.scope_id, s.many FROM "
-SLOTS: Final = (
-    _SLOT + "json_each(?) j CROSS JOIN slot s ON s.slot_key = j.value ORDER BY s.slot_key"
-)
-SLOTS_OF: Final = (
-    _SLOT + "json_each(?) j CROSS JOIN slot s ON s.subject_id = j.value ORDER BY s.slot_key"
-)
+_SLOTS_BY: Final = _SLOT + "json_each(?) j CROSS JOIN slot s ON s.{} = j.value ORDER BY s.slot_key"
+SLOTS: Final = _SLOTS_BY.format("slot_key")
+SLOTS_OF: Final = _SLOTS_BY.format("subject_id")
 SLOT_IN_USE: Final = """
 SELECT EXISTS (SELECT 1 FROM slot s INDEXED BY slot_by_name
   CROSS JOIN claim c INDEXED BY claim_by_slot ON c.slot_id = s.slot_id WHERE s.slot = ?)"""
@@ -302,8 +300,12 @@ _CLAIM_ROWS: Final = """json_each(:claims) j CROSS JOIN version v INDEXED BY ver
 ON v.claim_id = j.value"""
 
 
-def _condition(*, heads: bool, at_valid: bool, at_tx: bool, now: bool) -> str:
-    """Return the condition of a read; `now`: the pin is the last stamp."""
+_Case = tuple[bool, ...]
+"""What a read asks: heads alone, at an instant, at a stamp; and whether that is the last stamp."""
+
+
+def _condition(case: _Case) -> str:
+    heads, at_valid, at_tx, now = case
     terms = ["v.head = 1"] * heads
     terms += ["v.valid_from <= :valid AND v.valid_until > :valid"] * at_valid
     if at_tx and now:
@@ -313,34 +315,17 @@ def _condition(*, heads: bool, at_valid: bool, at_tx: bool, now: bool) -> str:
     return " WHERE " + " AND ".join(terms)
 
 
-def _of_slots(
-    start: str, joined: str, *, heads: bool, at_valid: bool, at_tx: bool, now: bool
-) -> str:
+def _of_slots(start: str, joined: str, case: _Case) -> str:
+    heads, _, at_tx, now = case
     index = "version_open" if now and at_tx else "version_by_valid"
     source = _SLOT_HEADS.format(index=index) if heads else _SLOT_ROWS
-    return (
-        start + source + joined + _condition(heads=heads, at_valid=at_valid, at_tx=at_tx, now=now)
-    )
+    return start + source + joined + _condition(case)
 
 
-_CASES: Final = tuple(
-    (heads, at_valid, at_tx, now)
-    for heads in (False, True)
-    for at_valid in (False, True)
-    for at_tx in (False, True)
-    for now in (False, True)
-)
-OF_SLOTS: Final = {
-    case: _of_slots(
-        _LIGHT, _PERMIT_JOIN, heads=case[0], at_valid=case[1], at_tx=case[2], now=case[3]
-    )
-    for case in _CASES
-}
+_CASES: Final = tuple(product((False, True), repeat=4))
+OF_SLOTS: Final = {case: _of_slots(_LIGHT, _PERMIT_JOIN, case) for case in _CASES}
 """Versions of `:slots`, by (heads, at_valid, at_tx, now)."""
-COUNT_OF_SLOTS: Final = {
-    case: _of_slots(_COUNT, "", heads=case[0], at_valid=case[1], at_tx=case[2], now=case[3])
-    for case in _CASES
-}
+COUNT_OF_SLOTS: Final = {case: _of_slots(_COUNT, "", case) for case in _CASES}
 _OPEN_EXTRAS: Final = f"""
 SELECT vid FROM version INDEXED BY version_open_rest
 WHERE slot_id = j.value AND head = 0 AND tx_end = {_OPEN}
@@ -354,7 +339,7 @@ WHERE c.slot_id = j.value AND e.tx_start <= :tx AND e.tx_end > :tx
   AND NOT (e.head = 1 AND e.valid_from <= :valid AND e.valid_until > :valid)"""
 NEWEST_VIDS: Final = {
     now: f"""
-{_of_slots("SELECT v.vid FROM ", "", heads=True, at_valid=True, at_tx=True, now=now)}
+{_of_slots("SELECT v.vid FROM ", "", (True, True, True, now))}
 UNION SELECT v.vid FROM json_each(:slots) j CROSS JOIN version v ON v.vid IN (
   {extras} ORDER BY 1 DESC LIMIT :extras)"""
     for now, extras in ((True, _OPEN_EXTRAS), (False, _KNOWN_EXTRAS))
@@ -362,11 +347,7 @@ UNION SELECT v.vid FROM json_each(:slots) j CROSS JOIN version v ON v.vid IN (
 """Numbers of the rows of `:slots` that decide an instant, and of the newest others of each slot, by
 now: no more than the numbers of the others is looked at."""
 OF_CLAIMS: Final = {
-    case: _LIGHT
-    + _CLAIM_ROWS
-    + _PERMIT_JOIN
-    + _condition(heads=case[0], at_valid=case[1], at_tx=case[2], now=case[3])
-    for case in _CASES
+    case: f"{_LIGHT}{_CLAIM_ROWS}{_PERMIT_JOIN}{_condition(case)}" for case in _CASES
 }
 """Versions of `:claims`, by (heads, at_valid, at_tx, now)."""
 OF_VID: Final = f"{_LIGHT} version v{_PERMIT_JOIN} WHERE v.vid = :vid"
@@ -418,8 +399,11 @@ SELECT v.vid, c.level, -c.source_authority, -c.confidence,
 _NEAR_WHERE: Final = """ CROSS JOIN object_permit o ON o.claim_id = v.claim_id
 WHERE v.head = 1 AND v.status = 'clean'
   AND v.valid_from <= :valid AND v.valid_until > :valid AND """
-_BY_TX: Final = "v.tx_start <= :tx AND v.tx_end > :tx"
-_BY_OPEN: Final = f"v.tx_end = {_OPEN}"
+_MOMENTS: Final = (
+    (True, "version_open", f"v.tx_end = {_OPEN}"),
+    (False, "version_by_valid", "v.tx_start <= :tx AND v.tx_end > :tx"),
+)
+"""Whether the point is the last stamp, the index of its rows, and which of them are known then."""
 
 
 def _neighbours(source: str, tx: str) -> str:
@@ -436,20 +420,17 @@ INDEXED BY version_by_claim ON c.value_entity_id = :entity AND v.claim_id = c.cl
 _MENTIONING: Final = """mention m INDEXED BY mention_by_entity
 CROSS JOIN claim c ON m.entity_id = :entity AND c.claim_id = m.claim_id
 CROSS JOIN version v INDEXED BY version_by_claim ON v.claim_id = c.claim_id"""
-MENTIONERS_NOW: Final = _neighbours(_MENTIONING, _BY_OPEN)
-MENTIONERS: Final = _neighbours(_MENTIONING, _BY_TX)
+MENTIONERS: Final = {now: _neighbours(_MENTIONING, tx) for now, _, tx in _MOMENTS}
 """What mentions one entity in a text; ranked after what is about it."""
-NEIGHBOURS_NOW: Final = (
-    _neighbours(_SUBJECT_ROWS.format(index="version_open"), _BY_OPEN),
-    _neighbours(_TEXT_ABOUT, _BY_OPEN),
-    _neighbours(_POINTING, _BY_OPEN),
-)
+NEIGHBOURS: Final = {
+    now: (
+        _neighbours(_SUBJECT_ROWS.format(index=index), tx),
+        _neighbours(_TEXT_ABOUT, tx),
+        _neighbours(_POINTING, tx),
+    )
+    for now, index, tx in _MOMENTS
+}
 """Prepared look-ups of one entity; never one join over all: its bloom filter is ruinous."""
-NEIGHBOURS: Final = (
-    _neighbours(_SUBJECT_ROWS.format(index="version_by_valid"), _BY_TX),
-    _neighbours(_TEXT_ABOUT, _BY_TX),
-    _neighbours(_POINTING, _BY_TX),
-)
 _PAIR: Final = """SELECT DISTINCT c.subject_id, c.value_entity_id FROM """
 _RELATES: Final = """ CROSS JOIN object_permit o ON o.claim_id = v.claim_id
 WHERE v.head = 1 AND v.status = 'clean' AND v.deny = 0 AND c.subject_id IS NOT NULL
@@ -461,15 +442,11 @@ def _relatives(source: str, tx: str) -> str:
     return _PAIR + source + _RELATES.format(tx=tx)
 
 
-RELATIVES_NOW: Final = (
-    _relatives(_SUBJECT_ROWS.format(index="version_open"), _BY_OPEN),
-    _relatives(_POINTING, _BY_OPEN),
-)
+RELATIVES: Final = {
+    now: (_relatives(_SUBJECT_ROWS.format(index=index), tx), _relatives(_POINTING, tx))
+    for now, index, tx in _MOMENTS
+}
 """The ends of what relates one entity to others; each stops early at a hub."""
-RELATIVES: Final = (
-    _relatives(_SUBJECT_ROWS.format(index="version_by_valid"), _BY_TX),
-    _relatives(_POINTING, _BY_TX),
-)
 _CHANGES: Final = """{source}{permitted} WHERE {column} > :after AND {column} <= :tx"""
 _OF_SUBJECTS: Final = """ AND EXISTS (SELECT 1 FROM claim c WHERE c.claim_id = v.claim_id
 AND c.subject_id IN (SELECT value FROM json_each(:subjects)))"""
@@ -548,37 +525,29 @@ CROSS JOIN slot s ON s.slot_id = c.slot_id
 LEFT JOIN content d ON d.claim_id = c.claim_id ORDER BY v.vid"""
 
 
-_MATCHES: Final = """
+def _by_index(statement: str) -> dict[bool, str]:
+    """A search of the claims with an open head, by True, or of all."""
+    return {
+        now: statement.format(index=f"text_{'live' if now else 'all'}") for now in (True, False)
+    }
+
+
+MATCHES: Final = _by_index("""
 SELECT f.rowid, sum(t.value) AS shared FROM json_each(?) t CROSS JOIN {index} f
-WHERE f.{index} MATCH t.key GROUP BY f.rowid ORDER BY shared DESC, f.rowid DESC"""
-MATCHES_LIVE: Final = _MATCHES.format(index="text_live")
-MATCHES_ALL: Final = _MATCHES.format(index="text_all")
-
-_HOLDERS: Final = "SELECT f.rowid FROM {index} f WHERE f.{index} MATCH ?"
-HOLDERS_LIVE: Final = _HOLDERS.format(index="text_live")
-HOLDERS_ALL: Final = _HOLDERS.format(index="text_all")
-
-_MATCH: Final = """
-SELECT f.rowid, 1 FROM {index} f WHERE f.{index} MATCH ? ORDER BY f.rowid DESC"""
-MATCH_LIVE: Final = _MATCH.format(index="text_live")
-MATCH_ALL: Final = _MATCH.format(index="text_all")
-
+WHERE f.{index} MATCH t.key GROUP BY f.rowid ORDER BY shared DESC, f.rowid DESC""")
+HOLDERS: Final = _by_index("SELECT f.rowid FROM {index} f WHERE f.{index} MATCH ?")
+MATCH: Final = _by_index("""
+SELECT f.rowid, 1 FROM {index} f WHERE f.{index} MATCH ? ORDER BY f.rowid DESC""")
 OBJECTS_WITH: Final = """
 SELECT c.object_id FROM text_all f CROSS JOIN claim c ON c.claim_id = f.rowid
 CROSS JOIN content d ON d.claim_id = c.claim_id
 WHERE f.text_all MATCH ? ORDER BY c.object_id"""
 
-_SPREAD: Final = """
-SELECT count(*) FROM (SELECT 1 FROM {index} f WHERE f.{index} MATCH ? LIMIT ?)"""
-COUNT_LIVE: Final = _SPREAD.format(index="text_live")
-COUNT_ALL: Final = _SPREAD.format(index="text_all")
-
-_COUNT_FEW: Final = """
+COUNT: Final = _by_index("""
+SELECT count(*) FROM (SELECT 1 FROM {index} f WHERE f.{index} MATCH ? LIMIT ?)""")
+COUNT_FEW: Final = _by_index("""
 SELECT count(*) FROM {index} f CROSS JOIN claim c ON c.claim_id = f.rowid
-WHERE f.{index} MATCH ? AND c.scope_id IN (SELECT value FROM json_each(?))"""
-COUNT_FEW_LIVE: Final = _COUNT_FEW.format(index="text_live")
-COUNT_FEW_ALL: Final = _COUNT_FEW.format(index="text_all")
-
+WHERE f.{index} MATCH ? AND c.scope_id IN (SELECT value FROM json_each(?))""")
 SCOPE_PERMITS: Final = """
 SELECT s.value, (SELECT count(*) FROM permit p WHERE p.scope_id = s.value) AS permits
 FROM json_each(?) s"""
@@ -590,10 +559,7 @@ FROM json_each(:claims) j CROSS JOIN version v INDEXED BY version_by_claim ON v.
 CROSS JOIN object_permit o ON o.claim_id = v.claim_id
 WHERE v.head = 1 AND v.valid_from <= :valid AND v.valid_until > :valid
   AND {known}"""
-POOL_LINES: Final = {
-    True: _POOL_LINES.format(known=f"v.tx_end = {_OPEN}"),
-    False: _POOL_LINES.format(known="v.tx_start <= :tx AND v.tx_end > :tx"),
-}
+POOL_LINES: Final = {now: _POOL_LINES.format(known=tx) for now, _, tx in _MOMENTS}
 """Rows of the claims of a pool at a point, and whether they may be seen, by now."""
 SIZES: Final = """
 SELECT c.claim_id, length(d.terms), c.scope_id, c.turn, c.slot IS NOT NULL
@@ -645,8 +611,5 @@ SELECT n.subject_id FROM n WHERE n.subject_id IS NOT NULL
 LIMIT :limit"""
 
 
-STANDING_SUBJECTS_NOW: Final = _standing_subjects("version_open", f"v.tx_end = {_OPEN}")
+STANDING_SUBJECTS: Final = {now: _standing_subjects(index, tx) for now, index, tx in _MOMENTS}
 """The first subjects of what is in slots of one name, in their order."""
-STANDING_SUBJECTS: Final = _standing_subjects(
-    "version_by_valid", "v.tx_start <= :tx AND v.tx_end > :tx"
-)

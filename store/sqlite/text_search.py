@@ -140,9 +140,9 @@ class TextSearch:
             for term, value in telling_weights(_counts(spread), ask.limit).items()
         }
         if len(weights) == 1:  # in the index's own order, so that a common term can stop early
-            return self._db.execute(sql.MATCH_LIVE if ask.now else sql.MATCH_ALL, tuple(weights))
+            return self._db.execute(sql.MATCH[ask.now], tuple(weights))
 
-        search = sql.MATCHES_LIVE if ask.now else sql.MATCHES_ALL
+        search = sql.MATCHES[ask.now]
         return self._db.execute(search, (json.dumps(weights),))
 
     def pool(self, ask: TextAsk, *, bound: Mapping[str, object], unless: int) -> TextPool | None:
@@ -180,7 +180,7 @@ class TextSearch:
             # Where nothing is in any of them, the word of one is as good as those of all.
             scopes_in_use = [scope for scope in scopes if permits[scope]] or scopes[:1]
             words = " OR ".join(_phrase(codec.scope_word(scope)) for scope in scopes_in_use)
-            texts = self._db.execute(sql.COUNT_ALL, (words, _LARGE_SCOPES)).fetchone()[0]
+            texts = self._db.execute(sql.COUNT[False], (words, _LARGE_SCOPES)).fetchone()[0]
             lookup_limit = _LOOKUPS if texts == _LARGE_SCOPES else 0
             query = f"({words}) AND "
         narrowing = Narrowing(self._permits, query, scope_list, lookup_limit)
@@ -192,7 +192,7 @@ class TextSearch:
     ) -> dict[int, int]:
         """What the words that a claim holds weigh, and in the first bits which they are."""
         # Added up here: for SQLite to group and sort thousands of hits takes twice as long.
-        statement = sql.HOLDERS_LIVE if now else sql.HOLDERS_ALL
+        statement = sql.HOLDERS[now]
         totals: dict[int, int] = {}
         for place, (term, weight) in enumerate(weights.items()):
             if not weight:
@@ -206,9 +206,7 @@ class TextSearch:
         """Where each word of a question stands."""
         # Counting ends one above what is common: a word that is everywhere costs no more.
         limit = common(ask.limit) + 1
-        count, count_few = (
-            (sql.COUNT_LIVE, sql.COUNT_FEW_LIVE) if ask.now else (sql.COUNT_ALL, sql.COUNT_FEW_ALL)
-        )
+        count, count_few = sql.COUNT[ask.now], sql.COUNT_FEW[ask.now]
         spread: dict[str, WordSpread] = {}
         for word in filter(is_searchable, dict.fromkeys(ask.terms)):
             phrase = _phrase(word)
@@ -248,7 +246,7 @@ class TextSearch:
 
     def _add_common(self, masks: dict[int, int], weights: Mapping[str, int], *, now: bool) -> None:
         """Add to `masks` which hits hold the common words: those propose nothing themselves."""
-        statement = sql.HOLDERS_LIVE if now else sql.HOLDERS_ALL
+        statement = sql.HOLDERS[now]
         any_word = " OR ".join(_phrase(term) for term, weight in weights.items() if weight)
         for place, (term, weight) in enumerate(weights.items()):
             if weight:

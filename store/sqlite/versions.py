@@ -148,7 +148,7 @@ class Timelines:
     ) -> tuple[str, ...]:
         """Return about whom something is in slots of these names, in one scope."""
         now = self._now(point)
-        statement = sql.STANDING_SUBJECTS_NOW if now else sql.STANDING_SUBJECTS
+        statement = sql.STANDING_SUBJECTS[now]
         bound = self._bound(sight, point)
         bound |= {"scope": span.scope_id, "after": span.after, "limit": span.limit}
         names = self._db.execute(sql.STANDING_NAMES, {**bound, "names": codec.list_json(slots)})
@@ -162,8 +162,8 @@ class Timelines:
         """Return clean heads about, pointing at or naming entities, the strongest of each."""
         bound = self._bound(sight, point)
         now = self._now(point)
-        statements = sql.NEIGHBOURS_NOW if now else sql.NEIGHBOURS
-        naming = sql.MENTIONERS_NOW if now else sql.MENTIONERS
+        statements = sql.NEIGHBOURS[now]
+        naming = sql.MENTIONERS[now]
         vids: set[int] = set()
         hidden_vids: set[int] = set()
         cut = False
@@ -200,7 +200,7 @@ class Timelines:
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
     ) -> RelatedEnds:
         """Return what relates entities to others by its raw ends; hubs are named apart."""
-        statements = sql.RELATIVES_NOW if self._now(point) else sql.RELATIVES
+        statements = sql.RELATIVES[self._now(point)]
         bound = self._bound(sight, point) | {"most": limit + 1}
         pairs: set[tuple[str, str]] = set()
         hubs: set[str] = set()

@@ -16,6 +16,7 @@ from tenure.store.port.store import Clock, PlacedVector
 from tenure.store.port.vectors import VectorScore, pack_vector, quantise, to16
 from tenure.store.search import matrix as module
 from tenure.store.search.matrix import BLOCK, Matrices, Matrix, VectorRows, sign_bits
+from tenure.tests.support.refusals import refused
 
 ENCODER = "test@1"
 EVERYTHING = 10**9
@@ -228,9 +229,8 @@ def test_a_query_of_another_length_is_refused() -> None:
         lambda: matrix.walk((1, 2, 3), scopes=SCOPES, first=1, exact_rows=1),
         lambda: matrix.scores((1,), ["a"]),
     ):
-        with pytest.raises(InvalidInput) as refusal:
+        with refused(InvalidInput, "bad_vector"):
             ask()
-        assert refusal.value.code == "bad_vector"
 
 
 @pytest.mark.parametrize(
@@ -246,9 +246,8 @@ def test_a_stored_vector_that_is_none_is_a_fault(bad: PlacedVector) -> None:
     for matrix in (filled([row("a", "0", [1, 0])]), Matrix(ENCODER)):
         if not matrix.dimensions and bad.vec16 == b"\x01\x00":
             continue
-        with pytest.raises(Fault) as fault:
+        with refused(Fault, "invariant_broken"):
             matrix.add([bad])
-        assert fault.value.code == "invariant_broken"
 
 
 class Source:

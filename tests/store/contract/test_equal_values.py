@@ -6,6 +6,7 @@ import pytest
 
 from tenure import InvalidInput
 from tenure.tests.store.builders import Open
+from tenure.tests.support.refusals import refused
 
 
 def test_marks_that_no_reader_sees_make_no_second_value(open_memory: Open) -> None:
@@ -18,9 +19,8 @@ def test_marks_that_no_reader_sees_make_no_second_value(open_memory: Open) -> No
 
 
 def test_a_text_of_marks_alone_is_empty(open_memory: Open) -> None:
-    with pytest.raises(InvalidInput) as refusal:
+    with refused(InvalidInput, "value_type_mismatch"):
         open_memory().write("Nils Berg", "skill", "\u200b\u2060")
-    assert refusal.value.code == "value_type_mismatch"
 
 
 @pytest.mark.parametrize(

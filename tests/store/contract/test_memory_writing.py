@@ -20,6 +20,7 @@ from tenure import (
 from tenure.schema.policy import WritePolicy
 from tenure.service.writing.write import Writer
 from tenure.tests.store.builders import Open, caller
+from tenure.tests.support.refusals import refused
 
 JAN, FEB, MAR, JUN = (f"2026-{month:02}-01T00:00:00Z" for month in (1, 2, 3, 6))
 
@@ -76,9 +77,8 @@ def test_a_retry_returns_the_first_receipt(open_memory: Open) -> None:
     assert again.replayed
     assert (again.object_id, again.tx) == (first.object_id, first.tx)
     assert len(memory.history("Sam", "office")) == 1
-    with pytest.raises(Conflict) as caught:
+    with refused(Conflict, "idempotency_mismatch"):
         memory.write(subject="Sam", slot="office", value="LA", idempotency_key="k1")
-    assert caught.value.code == "idempotency_mismatch"
 
 
 def test_an_idempotency_key_belongs_to_its_caller(open_memory: Open) -> None:
@@ -172,9 +172,8 @@ def test_bad_input_is_refused_with_its_code_and_nothing_is_written(
 ) -> None:
     memory = open_memory()
     stated: dict[str, Any] = {"subject": "Sam", "slot": "office", "value": "NYC"}
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, code):
         memory.write(**{**stated, **BAD[code]})
-    assert caught.value.code == code
     assert memory.as_of().tx is None
 
 
@@ -187,17 +186,15 @@ def test_an_unknown_word_comes_with_a_suggestion(open_memory: Open) -> None:
 
 def test_text_without_relevance_is_refused(open_memory: Open) -> None:
     memory = open_memory()
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, "missing_aspect"):
         memory.write(content="likes tea", object_type="preference")
-    assert caught.value.code == "missing_aspect"
 
 
 def test_authority_comes_from_the_channel(open_memory: Open) -> None:
     memory = open_memory()
     agent = caller(memory, user="bot", authority_level=3)
-    with pytest.raises(Forbidden) as caught:
+    with refused(Forbidden, "authority_above_ceiling"):
         agent.write(subject="Sam", slot="office", value="NYC", authority_level=1)
-    assert caught.value.code == "authority_above_ceiling"
     unproven = agent.write(
         subject="Sam", slot="office", value="NYC", source_origin="record://crm/1"
     )

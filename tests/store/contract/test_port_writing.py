@@ -24,6 +24,7 @@ from tenure.store.port.store import (
     Store,
 )
 from tenure.tests.store.builders import ALL, TENANT, Say, add, after, commit, event
+from tenure.tests.support.refusals import refused
 
 OFFICE = Ask(subjects=("e1",), slots=("office",))
 
@@ -101,18 +102,16 @@ def test_events_take_the_next_sequence_numbers(store: Store, seq: int) -> None:
 @pytest.mark.parametrize("stamp", [9, 10])
 def test_a_stamp_that_does_not_rise_is_a_fault(store: Store, stamp: int) -> None:
     commit(store, [Say(object_id="a")], tx=10)
-    with pytest.raises(Fault) as caught:
+    with refused(Fault, "invariant_broken"):
         add(store, tx=stamp)
-    assert caught.value.code == "invariant_broken"
 
 
 @pytest.mark.parametrize("vid", [1, 77])
 def test_every_closing_must_hit_one_open_row(store: Store, vid: int) -> None:
     commit(store, [Say(object_id="a")], tx=10)
     add(store, tx=20, close=(Closing(1, 20),))
-    with pytest.raises(Fault) as caught:
+    with refused(Fault, "invariant_broken"):
         add(store, tx=30, close=(Closing(vid, 30),))
-    assert caught.value.code == "invariant_broken"
     assert clock_of(store).last_us == 20
 
 

@@ -12,6 +12,7 @@ from tenure.schema.entity import EntityRef
 from tenure.schema.principal import OWNER
 from tenure.schema.values import whole_repr
 from tenure.tests.store.builders import Open
+from tenure.tests.support.refusals import refused
 
 JANUARY = "2026-01-01T00:00:00Z"
 
@@ -129,9 +130,8 @@ def test_circumstances_that_are_none_are_refused_by_code(
     memory = open_memory()
     open_case(memory)
     asked = ask(memory, "Where does Jonathan Smythe work?")
-    with pytest.raises(InvalidInput) as refusal:
+    with refused(InvalidInput, code):
         memory.what_if(asked, **terms)
-    assert refusal.value.code == code
 
 
 def test_a_role_shows_no_more_than_its_asker_may_read(open_memory: Open) -> None:
@@ -141,9 +141,8 @@ def test_a_role_shows_no_more_than_its_asker_may_read(open_memory: Open) -> None
     memory.write("Jonathan Smythe", "title", "Director", allow_roles=["finance"])
     ann = memory.bind(Principal(tenant=tenant, user="ann"))
     asked = ask(ann, "What is the title of Jonathan Smythe?")
-    with pytest.raises(Forbidden) as refusal:
+    with refused(Forbidden, "privilege_required"):
         ann.what_if(asked, roles=["finance"])
-    assert refusal.value.code == "privilege_required"
 
     wide = memory.bind(replace(OWNER, tenant=tenant, roles=OWNER.roles | {"finance"}))
     assert "Director" in whole_repr(wide.what_if(asked, roles=["finance"]).lines)

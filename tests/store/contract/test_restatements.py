@@ -10,6 +10,7 @@ import pytest
 
 from tenure import InvalidInput, Memory, Write
 from tenure.tests.store.builders import Open
+from tenure.tests.support.refusals import refused
 
 FIRM = {"name": "Kiln Tools", "type": "organization"}
 FEBRUARY, JUNE = "2026-02-01T00:00:00Z", "2026-06-01T00:00:00Z"
@@ -67,9 +68,8 @@ def test_without_the_word_one_source_ties(open_memory: Open) -> None:
 
 def test_a_restatement_needs_its_source(open_memory: Open) -> None:
     memory = open_memory()
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, "bad_origin"):
         memory.write(FIRM, "pricing_tier", "basic", op="restate")
-    assert caught.value.code == "bad_origin"
 
 
 @pytest.mark.parametrize("files", [1, 2], ids=["one file", "two files"])

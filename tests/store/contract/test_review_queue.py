@@ -21,6 +21,7 @@ from tenure import (
 from tenure.schema.errors import NotFound
 from tenure.schema.policy import ResolutionPolicy
 from tenure.tests.store.builders import Open
+from tenure.tests.support.refusals import refused
 
 
 def opened(open_memory: Open, **rules: Any) -> Memory:
@@ -51,9 +52,8 @@ def test_a_flood_of_doubtful_names_is_held_back(open_memory: Open) -> None:
     flood: dict[str, Any] = {"source_origin": "tool://scraper"}
     for name in SHORT[:2]:
         say(mallory, name, **flood)
-    with pytest.raises(Unavailable) as caught:
+    with refused(Unavailable, "review_backlog") as caught:
         say(mallory, SHORT[2], **flood)
-    assert caught.value.code == "review_backlog"
     assert caught.value.data["waiting"] == 2
     assert say(mallory, "Zoe Quinn", **flood).outcome == "accepted"  # new names go on
     assert say(mallory, SHORT[0], **flood).outcome == "pending_review"  # and known doubts
@@ -94,9 +94,8 @@ def test_cases_are_grouped_and_decided_in_bulk(open_memory: Open) -> None:
     ]
     assert {g.value for g in memory.reviews.groups()} == set(SHORT)
     assert [g.cases for g in memory.reviews.groups("type")] == [4]
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, "unknown_vocabulary"):
         memory.reviews.groups("colour")
-    assert caught.value.code == "unknown_vocabulary"
     preview = memory.reviews.matching(source="import://crm")
     assert len(memory.reviews.decide_all(preview, "accept")) == 3
     assert [case.mention for case in memory.reviews.list()] == ["S. Rivera"]
@@ -112,9 +111,8 @@ def test_a_second_steward_must_agree_where_the_policy_says_so(open_memory: Open)
     assert first.merge is None
     assert first.review.decided_by == "ann"
     (case,) = memory.reviews.list()
-    with pytest.raises(Forbidden) as caught:
+    with refused(Forbidden, "second_approval_required"):
         ann.reviews.accept(case.review_id)
-    assert caught.value.code == "second_approval_required"
     with pytest.raises(Forbidden):
         ann.entities.merge(sam, case.entity_id)
     done = ben.reviews.accept(case.review_id, version=case.version)
@@ -131,9 +129,8 @@ def test_only_a_steward_teaches_a_name(open_memory: Open) -> None:
     """Abuse case 21: a name like "the boss" attached to the attacker's entity."""
     memory = opened(open_memory)
     mine = say(memory, "Mallory Smith").entity
-    with pytest.raises(Forbidden) as caught:
+    with refused(Forbidden, "privilege_required"):
         as_user(memory, "mallory", "agent").entities.add_alias(mine, "the boss")
-    assert caught.value.code == "privilege_required"
 
 
 def test_a_page_says_what_would_tip_it_and_what_is_in_the_way(open_memory: Open) -> None:
@@ -282,9 +279,8 @@ def test_two_stewards_make_two_stored_entities_one(open_memory: Open) -> None:
     assert ben.reviews.accept(case.review_id).merge is not None
     assert memory.as_of().entity("Lis Meyer").entity_id == ids[0]
     for refused in (ids, [ids[0], ids[0]]):
-        with pytest.raises(Conflict) as caught:
+        with refused(Conflict, "already_decided"):
             ann.reviews.open(*refused)
-        assert caught.value.code == "already_decided"
 
     ben.reviews.undo(case.review_id)
     assert ann.reviews.open(*ids).state == "undone"
@@ -295,6 +291,5 @@ def test_only_a_steward_opens_a_case_and_only_about_somebody(open_memory: Open) 
     sam = say(memory, "Sam Rivera").entity
     with pytest.raises(Forbidden):
         as_user(memory, "mia", "member").reviews.open(sam, sam)
-    with pytest.raises(NotFound) as caught:
+    with refused(NotFound, "unknown_entity"):
         memory.reviews.open(sam, "00000000-0000-0000-0000-00000000000f")
-    assert caught.value.code == "unknown_entity"

@@ -1,4 +1,4 @@
-"""What a session refuses, or takes without losing anything: bad input, one test a kind."""
+"""What a session refused, or takes without losing anything: bad input, one test a kind."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tenure.schema.errors import TenureError
 from tenure.schema.window_policy import EvictionPolicy, WindowPolicy, Zones
 from tenure.service.sessions.decision import SessionUsage
 from tenure.service.sessions.session import Session
+from tenure.tests.support.refusals import refused
 from tenure.window.events import EventKind
 
 SECRET = "AKIAIOSFODNN7REALKEY1"
@@ -184,9 +185,8 @@ def test_a_broken_policy_file_opens_no_session(memory: Memory, tmp_path: Path) -
         ("cooldown: 1", "unknown_vocabulary"),
     ):
         file.write_text(text)
-        with pytest.raises(TenureError) as refusal:
+        with refused(TenureError, code):
             memory.session("s9", window=9_000, policy=file)
-        assert refusal.value.code == code
     assert memory.sessions.list() == ()
 
 

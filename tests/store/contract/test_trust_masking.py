@@ -12,6 +12,7 @@ from tenure import EntityRef, Forbidden, Memory
 from tenure.schema.policy import DEFAULT
 from tenure.schema.values import whole_repr
 from tenure.tests.store.builders import Open, caller
+from tenure.tests.support.refusals import refused
 
 ADDRESS = "QUOKKAROAD 7"
 ANN = EntityRef(name="Ann Lee", type="person", external_ids={"user": "ann"})
@@ -184,9 +185,8 @@ def test_a_replay_shows_nobody_what_is_masked_for_them(open_memory: Open) -> Non
     assert ADDRESS in envelope.text
 
     auditor = caller(memory, user="eve", roles={"auditor"})
-    with pytest.raises(Forbidden) as refusal:
+    with refused(Forbidden, "personal_data") as refusal:
         auditor.replay(envelope)
-    assert refusal.value.code == "personal_data"
     assert ADDRESS not in str(refusal.value)
     with pytest.raises(Forbidden):
         auditor.what_if(envelope.envelope_id)

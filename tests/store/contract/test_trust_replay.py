@@ -10,6 +10,7 @@ import pytest
 
 from tenure import Envelope, Forbidden, InvalidInput, Manifest, Memory, NotFound
 from tenure.tests.store.builders import Open, caller
+from tenure.tests.support.refusals import refused
 
 TASK = ("code_generation", "where is the office of Sam Rivera")
 
@@ -25,9 +26,8 @@ def test_one_user_does_not_replay_what_was_compiled_for_another(open_memory: Ope
     bob = caller(memory, user="bob")
     forms = (envelope, envelope.manifest, envelope.manifest.to_dict(), envelope.envelope_id)
     for form in forms:
-        with pytest.raises(Forbidden) as caught:
+        with refused(Forbidden, "privilege_required"):
             bob.replay(form)
-        assert caught.value.code == "privilege_required"
         assert caller(memory, user="ann").replay(form).digest == envelope.digest
         assert caller(memory, user="eve", roles={"auditor"}).replay(form).digest == envelope.digest
     with pytest.raises(NotFound):
@@ -85,9 +85,8 @@ def test_a_manifest_with_one_changed_field_is_refused(open_memory: Open, name: s
     memory = open_memory()
     envelope = compiled(memory)
     rewritten = replace(envelope.manifest, **{name: changed(envelope.manifest, name)})
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, "bad_manifest"):
         memory.replay(rewritten)
-    assert caught.value.code == "bad_manifest"
 
 
 def test_a_manifest_with_more_roles_and_a_new_id_is_refused(open_memory: Open) -> None:
@@ -100,6 +99,5 @@ def test_a_manifest_with_more_roles_and_a_new_id_is_refused(open_memory: Open) -
 
 @pytest.mark.parametrize("text", ["{}", "{" * 100_000, '{"a":' * 50_000, "{nonsense"])
 def test_what_is_no_manifest_is_refused(open_memory: Open, text: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, "bad_manifest"):
         open_memory().replay(text)
-    assert caught.value.code == "bad_manifest"

@@ -397,9 +397,8 @@ class _Telling:
         is_asked = object_id in self.links.asked
         is_counting = object_id in self.links.counting
         # Who shares a first name with a stranger is not whom an asked slot is asked of.
-        if self.strange and self.strange.issuperset(
-            self.entries.held[place] - self.topic.slot_words
-        ):
+        matched = self.entries.held[place] - self.topic.slot_words
+        if self.strange and matched <= self.strange and (matched or not self.topic.names):
             return 0
         has_further = bool(self._further(place))
         if not (is_asked or is_counting or has_further):

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from tenure.compiler.compile import compile_snapshot, context_of, passes_of
+from tenure.compiler.compile import compile_snapshot, passes_of
 from tenure.compiler.conversion.untrusted_tools import bare as bare_schema
 from tenure.compiler.conversion.untrusted_tools import untrusted_tool
 from tenure.compiler.fitting.shorten import excerpt
 from tenure.compiler.gathering.mentions import ExactBinder
-from tenure.compiler.ir.context import Circumstances, CompileContext, project_of, sealing_epoch
+from tenure.compiler.ir.context import CompileContext, project_of, sealing_epoch
 from tenure.compiler.ir.outputs import Passes
 from tenure.compiler.media.reduction import one_media_tokens
 from tenure.compiler.request.parse import parse_request
@@ -722,6 +722,9 @@ def test_an_object_that_lost_with_an_older_row_is_listed_once() -> None:
 def test_a_key_epoch_of_the_future_is_refused() -> None:
     with pytest.raises(InvalidInput, match="names key epoch 1"):
         sealing_epoch((KEY,), 1)
+    with pytest.raises(InvalidInput, match="needs the tenant's key") as caught:
+        sealing_epoch((), None)
+    assert caught.value.code == "no_key"
     assert sealing_epoch((KEY, KEY), None) == 1
     assert sealing_epoch((KEY, KEY), 0) == 0
 
@@ -730,23 +733,6 @@ def test_a_stated_project_of_ours_is_the_project() -> None:
     ours = Principal(projects=frozenset({"nova", "atlas"}))
     assert project_of(parse_request("t", project="nova"), ours) == "nova"
     assert project_of(parse_request("t"), ours) is None
-
-
-def test_a_compile_without_a_key_is_refused() -> None:
-    bench = Bench()
-    with pytest.raises(InvalidInput) as caught:
-        context_of(
-            parse_request("code_generation"),
-            Circumstances(
-                principal=bench.principal,
-                vocabulary=bench.vocabulary,
-                policy=bench.policy,
-                point=Point(NOW, NOW),
-                keys=(),
-            ),
-        )
-    assert caught.value.code == "no_key"
-    assert len(KEY) == 32
 
 
 def test_a_book_that_is_matched_on_its_last_page_is_quoted_there() -> None:

@@ -109,7 +109,8 @@ def _affinity(
     weights = [round(1000 * weight) for weight in context.rules.rescue_weights]
 
     best = (0, "")
-    for anchor in anchors or [None]:
+    selected: list[Candidate] | list[None] = anchors or [None]
+    for anchor in selected:
         relevance = kin = 0
         if anchor is not None:
             is_of_one = anchor.subject is not None and anchor.subject == candidate.subject

@@ -88,8 +88,11 @@ def _utilisation(envelope: Envelope) -> float:
 def _first_change(a: str, b: str) -> int | None:
     if a == b:
         return None
-    pairs = enumerate(zip(a, b, strict=False))
-    return next((place for place, (x, y) in pairs if x != y), min(len(a), len(b)))
+    # Where one text goes on behind the other, the end of the shorter one.
+    for place, (left, right) in enumerate(zip(a, b, strict=False)):
+        if left != right:
+            return place
+    return min(len(a), len(b))
 
 
 @dataclass(frozen=True, slots=True)

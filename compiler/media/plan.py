@@ -159,8 +159,11 @@ class MediaPlan:
 
     def split(self) -> dict[str, int]:
         """The tokens by modality of what is shown; stand-ins count as text."""
-        split = evidence_split(entry.item for entry in self.entries)
-        return {modality.value: tokens for modality, tokens in split.items()}
+        tokens_by_modality = evidence_split(entry.item for entry in self.entries)
+        split: dict[str, int] = {}
+        for modality, tokens in tokens_by_modality.items():
+            split[modality.value] = tokens
+        return split
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,10 +216,13 @@ def plan_media(
 
 def _refuse(entries: Sequence[MediaEntry], context: _PlanContext) -> None:
     """Refuse what no budget makes the model take."""
-    unreadable = [e.media.uri for e in entries if e.item.modality not in context.modalities]
-    if unreadable:
+    unreadable_uris: list[str] = []
+    for entry in entries:
+        if entry.item.modality not in context.modalities:
+            unreadable_uris.append(entry.media.uri)
+    if unreadable_uris:
         raise InvalidInput(
-            f"the model does not take {', '.join(unreadable)} and the policy leaves nothing "
+            f"the model does not take {', '.join(unreadable_uris)} and the policy leaves nothing "
             "out: give stand_ins (text, method), leave them out, or compile for a model that takes "
             "them",
             code="bad_media",
@@ -224,10 +230,13 @@ def _refuse(entries: Sequence[MediaEntry], context: _PlanContext) -> None:
 
 
 def _budget_error(entries: Sequence[MediaEntry], budget: int) -> ContextBudgetExhausted:
-    tokens = sum(original(entry.media).tokens for entry in entries)
-    uris = ", ".join(entry.media.uri for entry in entries)
+    tokens = 0
+    uris: list[str] = []
+    for entry in entries:
+        tokens += original(entry.media).tokens
+        uris.append(entry.media.uri)
     return ContextBudgetExhausted(
-        f"{uris} would take {tokens} tokens beside the text, the budget is {budget} "
+        f"{', '.join(uris)} would take {tokens} tokens beside the text, the budget is {budget} "
         "and the policy leaves nothing out: raise budget_tokens, send fewer or smaller ones, or "
         "give stand_ins (text, method), segments or regions",
         code="required_over_budget",
@@ -325,8 +334,7 @@ def _share_pool(entries: Sequence[MediaEntry], context: _PlanContext) -> list[Me
     claims: list[_Claim] = []
     for number, entry in enumerate(entries):
         if _size(entry):
-            worth = claim_on_budget(entry.media, context.query_terms)
-            claims.append(_Claim(f"{number:05}", entry, least_tokens(entry, context), worth))
+            claims.append(_claim(f"{number:05}", entry, context))
 
     # First who goes in at all, at its smallest; then what each gets of the rest.
     items = [Item(claim.id, claim.least_tokens, claim.worth) for claim in claims]
@@ -365,6 +373,11 @@ class _Claim(NamedTuple):
     least_tokens: int
     """The fewest tokens with which it can go in at all."""
     worth: int
+
+
+def _claim(name: str, entry: MediaEntry, context: _PlanContext) -> _Claim:
+    worth = claim_on_budget(entry.media, context.query_terms)
+    return _Claim(name, entry, least_tokens(entry, context), worth)
 
 
 def _rations(claims: Iterable[_Claim], pool: int) -> Mapping[str, int]:

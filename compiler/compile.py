@@ -116,7 +116,8 @@ def context_of(request: CompileRequest, circumstances: Circumstances) -> Compile
     project = project_of(request, principal)
     epoch = sealing_epoch(circumstances.keys, circumstances.pinned_epoch)
     shapes = NO_VARIATION
-    if rules.structural_variation:  # the turns of the history count the turn
+    if rules.structural_variation:
+        # The turns of the history count the turn.
         session = principal.session or ""
         shapes = variation(circumstances.keys[epoch], session, len(request.history))
     pins = {field.name: getattr(circumstances, field.name) for field in fields(Circumstances)}

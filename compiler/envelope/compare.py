@@ -75,12 +75,8 @@ def _signatures(envelope: Envelope) -> dict[str, tuple[str, str, str]]:
 
 
 def _deltas(a: Envelope, b: Envelope) -> tuple[tuple[str, int], ...]:
-    deltas: Counter[str] = Counter()
-    for use in b.sections:
-        deltas[use.name] += use.tokens
-    for use in a.sections:
-        deltas[use.name] -= use.tokens
-
+    deltas = Counter({use.name: use.tokens for use in b.sections})
+    deltas.subtract({use.name: use.tokens for use in a.sections})
     return tuple(sorted((name, delta) for name, delta in deltas.items() if delta))
 
 
@@ -92,17 +88,11 @@ def _utilisation(envelope: Envelope) -> float:
 def _first_change(a: str, b: str) -> int | None:
     if a == b:
         return None
-
-    # Halving compares whole slices in C; a loop over the characters takes a hundred times as long.
-    low, high = 0, min(len(a), len(b))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if a[:middle] == b[:middle]:
-            low = middle
-        else:
-            high = middle - 1
-
-    return low
+    # Where one text goes on behind the other, the end of the shorter one.
+    for place, (left, right) in enumerate(zip(a, b, strict=False)):
+        if left != right:
+            return place
+    return min(len(a), len(b))
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,12 +211,12 @@ def _rows(group: tuple[Piece, ...], anchors: Mapping[str, str]) -> str:
 def piece_tokens(piece: Piece, counter: TokenCounter) -> int:
     """Return about how many tokens a piece takes, its own frame included."""
     if piece.cell:
-        return _tokens(f" | {piece.cell} [100]", counter)
+        return counter.upper_bound(f" | {piece.cell} [100]")
     if piece.shared:
-        return _tokens(f"{line_of(piece.text, piece.speaker, '100')}\n", counter)
+        return counter.upper_bound(f"{line_of(piece.text, piece.speaker, '100')}\n")
     if not piece.alone:
-        return _tokens(f"[100] {piece.text}\n", counter)
-    return _tokens(piece.text, counter) + frame_tokens(piece, counter)
+        return counter.upper_bound(f"[100] {piece.text}\n")
+    return counter.upper_bound(piece.text) + frame_tokens(piece, counter)
 
 
 def frame_tokens(piece: Piece, counter: TokenCounter) -> int:
@@ -224,22 +224,20 @@ def frame_tokens(piece: Piece, counter: TokenCounter) -> int:
     kind, origin = piece.kind.value, short_origin(piece.origin)
     if piece.shared:
         lines = f"=== {kind} {_SAMPLE} L4 10\n\n=== {kind} {_SAMPLE} end\n"
-        return _tokens(lines, counter)
-    return _tokens(f"=== {kind} {_SAMPLE} [100] L4 {origin}\n\n=== {kind} {_SAMPLE} end\n", counter)
+        return counter.upper_bound(lines)
+    return counter.upper_bound(
+        f"=== {kind} {_SAMPLE} [100] L4 {origin}\n\n=== {kind} {_SAMPLE} end\n"
+    )
 
 
 def heading_tokens(section: SectionName, counter: TokenCounter) -> int:
     """Return the tokens of a section's heading."""
-    return _tokens(f"=== {HEADINGS[section.value]}\n", counter)
+    return counter.upper_bound(f"=== {HEADINGS[section.value]}\n")
 
 
 def label_tokens(label: str, counter: TokenCounter) -> int:
     """Return the tokens of the head of a row."""
-    return _tokens(label + "\n", counter)
-
-
-def _tokens(text: str, counter: TokenCounter) -> int:
-    return counter.upper_bound(text)
+    return counter.upper_bound(label + "\n")
 
 
 def row_text(label: str, cells: Iterable[tuple[str, str]]) -> str:

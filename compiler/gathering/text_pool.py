@@ -264,19 +264,12 @@ def _best_of(worth: Mapping[int, float], limit: int) -> list[int]:
 def _scores(pool: TextPool, background: Background, rules: CompilePolicy) -> list[float]:
     """The BM25 of each hit, with each word that it holds counted once."""
     weights = list(bm25_weights(background).values())
-    sums: dict[int, float] = {}
-    for mask in set(pool.masks):
-        sums[mask] = 0.0
-        for place, weight in enumerate(weights):
-            if mask >> place & 1:
-                sums[mask] += weight
-
+    sums = {mask: _sum_of(mask, weights) for mask in set(pool.masks)}
     average = sum(pool.sizes) / max(1, len(pool.sizes)) or 1.0
-    k1 = rules.bm25_k1
     scores: list[float] = []
     for mask, size, turn in zip(pool.masks, pool.sizes, pool.turns, strict=True):
         b = B if turn else rules.bm25_b
-        scores.append(sums[mask] * (k1 + 1) / (1 + k1 * (1 - b + b * size / average)))
+        scores.append(_bm25(sums[mask], size / average, rules.bm25_k1, b))
     return scores
 
 
@@ -299,9 +292,11 @@ def _worth_of_turns(
         for hit in members:
             mask |= hit.mask
         size = sum(hit.size for hit in members) + mean * (3 - len(members))
-        windows[place] = _bm25(mask, size / (3 * mean), weights, rules)
+        total = _sum_of(mask, weights)
+        windows[place] = _bm25(total, size / (3 * mean), rules.bm25_k1, B)
         if place in hits:
-            own[place] = _bm25(hits[place].mask, hits[place].size / mean, weights, rules)
+            total = _sum_of(hits[place].mask, weights)
+            own[place] = _bm25(total, hits[place].size / mean, rules.bm25_k1, B)
 
     best_own, best_window = max(own.values()) or 1.0, max(windows.values()) or 1.0
     reach = reach_of([hit.size // _TERM_SIZE for hit in hits.values()])
@@ -320,10 +315,14 @@ def _worth_of_turns(
     return worth
 
 
-def _bm25(mask: int, size: float, weights: Sequence[float], rules: CompilePolicy) -> float:
-    """The BM25 of a text that holds each word of a mask once, its size a share of the mean."""
-    total = sum(weight for place, weight in enumerate(weights) if mask >> place & 1)
-    return total * (rules.bm25_k1 + 1) / (1 + rules.bm25_k1 * (1 - B + B * size))
+def _sum_of(mask: int, weights: Sequence[float]) -> float:
+    """What the words of a mask tell together."""
+    return sum(weight for place, weight in enumerate(weights) if mask >> place & 1)
+
+
+def _bm25(total: float, size: float, k1: float, b: float) -> float:
+    """The BM25 of a text that holds each of its words once, its size a share of the mean."""
+    return total * (k1 + 1) / (1 + k1 * (1 - b + b * size))
 
 
 def add_talk(candidates: Candidates) -> None:

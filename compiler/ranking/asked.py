@@ -122,11 +122,12 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
             names[root] = known | terms_of(f"{name}\n{bound.mention}")
     phrases = tuple(match[0].strip() for match in _PHRASE.finditer(wording))
     if not names:
-        parts = [
-            terms_of(p)
-            for p in phrases
-            if not slots_of(p, frozenset(), context.vocabulary, context.language)
-        ]
+        parts: list[frozenset[str]] = []
+        for phrase in phrases:
+            # A word that asks a slot is no part of a name, as every German noun is a capital.
+            if not slots_of(phrase, frozenset(), context.vocabulary, context.language):
+                parts.append(terms_of(phrase))
+
         names = dict(_unbound_seeds(spoken, filter(None, parts), snapshot.known))
 
     all_names = frozenset[str]().union(*names.values())
@@ -165,9 +166,13 @@ def _unbound_seeds(
     named = {raw: terms_of(known.entities[raw].name) for raw in sorted(known.entities)}
     found = {raw for raw, words in named.items() if words and words <= spoken}
     for phrase in phrases:
-        holders = [raw for raw, words in named.items() if phrase <= words]
-        if len({known.canonical.get(raw, raw) for raw in holders}) == 1:
-            found.update(holders)
+        holders: dict[str, list[str]] = {}
+        for raw, words in named.items():
+            if phrase <= words:
+                holders.setdefault(known.canonical.get(raw, raw), []).append(raw)
+        if len(holders) == 1:
+            found.update(*holders.values())
+
     for raw in sorted(found)[:_MOST_SEEDS]:
         yield known.canonical.get(raw, raw), named[raw]
 
@@ -193,18 +198,24 @@ def slots_of(
             asked[name] = Trigger(FULL, own)
             continue
         synonyms = *slot.synonyms, *language.synonyms.get(name, ())
-        senses = [sense for sense in _senses(synonyms) if sense <= words]
-        found = frozenset[str]().union(*senses) or written & _forms(synonyms)
+        found, surely = written & _forms(synonyms), BY_SYNONYM
+        for sense in filter(words.issuperset, _senses(synonyms)):
+            found |= sense
+            surely = FULL if len(sense) > 1 else surely
         if found:
-            is_phrase = any(len(sense) > 1 for sense in senses)
-            asked[name] = Trigger(FULL if is_phrase else BY_SYNONYM, found)
+            asked[name] = Trigger(surely, found)
     return asked
 
 
 def named_slots(context: CompileContext) -> tuple[str, ...]:
     """The slots whose whole name is in the question, in the order of the vocabulary."""
-    terms, names = question(context), context.vocabulary.slots
-    return tuple(name for name in names if slot_terms(name) and slot_terms(name) <= terms)
+    terms = question(context)
+    names: list[str] = []
+    for name in context.vocabulary.slots:
+        words = slot_terms(name)
+        if words and words <= terms:
+            names.append(name)
+    return tuple(names)
 
 
 def asked_slots(context: CompileContext) -> dict[str, Trigger]:

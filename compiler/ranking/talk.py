@@ -145,7 +145,12 @@ def _add_echoes(scores: list[float], turns: Sequence[SpokenTurn], share: float) 
     for place, turn in enumerate(turns):
         for word in (turn.words & turns[best].words) - asked:
             holders.setdefault(word, []).append(place)
-    echoes = {sum(places) - best for places in holders.values() if len(places) == 2}
+
+    # A set, since two such words say no more than one.
+    echoes: set[int] = set()
+    for places in holders.values():
+        if len(places) == 2:
+            echoes.add(sum(places) - best)
     for place in echoes:
         scores[place] += share * scores[best]
 

@@ -177,13 +177,14 @@ def _reject(passes: Passes, context: CompileContext) -> None:
 def _recorded_inputs(passes: Passes, context: CompileContext) -> dict[str, Any]:
     """Return what the manifest records of the candidates and the snapshot."""
     snapshot = passes.snapshot
-    people = [(PERSON, entity_id) for entity_id in snapshot.people]
+    own_entities = list(snapshot.own_subjects.items())
+    for entity_id in snapshot.people:  # several, of whose wishes none is known to apply
+        own_entities.append((PERSON, entity_id))
     return {
         "candidates": tuple(_recorded_rows(passes, names_refused=may_audit(context.principal))),
         "named": tuple(map(_plain, snapshot.subjects)),
         "spoken": tuple(map(_plain, snapshot.query_subjects)),
-        # The caller's own, and each of several people whose wishes might apply.
-        "own": tuple(sorted([*snapshot.own_subjects.items(), *people])),
+        "own": tuple(sorted(own_entities)),
         "expansion": snapshot.expansion,
         "withheld": (*snapshot.withheld, *_gate_withheld(passes, context)),
         "cut": snapshot.cut,

@@ -389,7 +389,7 @@ class _Telling:
         held = frozenset[str]().union(*entries.held)
         self.unmatched = topic.free_terms - held - topic.slot_words
         strangers = topic.names_of(self.unmatched) if topic.slots else ()
-        self.strange = terms_of("\n".join(strangers))
+        self.stranger_terms = terms_of("\n".join(strangers))
         # Asked for as a whole: nothing in the store holds a further word of the question.
         self.is_whole = not any(own & topic.further_terms for own in entries.held)
 
@@ -404,8 +404,12 @@ class _Telling:
         is_asked = object_id in self.links.asked
         is_counting = object_id in self.links.counting
         # Who shares a first name with a stranger is not whom an asked slot is asked of.
-        shared = self.entries.held[place] - self.topic.slot_words
-        if shared and shared <= self.strange and candidate.subject not in self.topic.names:
+        matching_terms = self.entries.held[place] - self.topic.slot_words
+        if (
+            self.stranger_terms
+            and matching_terms <= self.stranger_terms
+            and (matching_terms or not self.topic.names)
+        ):
             return 0
         has_further = bool(self._further(place))
         if not (is_asked or is_counting or has_further):

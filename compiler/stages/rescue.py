@@ -31,7 +31,10 @@ def rescue(ranked: Ranked, gated: Gated, resolved: Resolved, context: CompileCon
     rules = context.rules
 
     # A masked text has no sentence of its own to give: a verbatim one would undo the mask.
-    sources = [c for c, _ in ranked.passed_over if c.object_id not in gated.masked_ids]
+    sources: list[Candidate] = []
+    for candidate, _ in ranked.passed_over:
+        if candidate.object_id not in gated.masked_ids:
+            sources.append(candidate)
 
     apt: list[Snippet] = []
     threshold = round(1000 * rules.rescue_affinity)
@@ -50,8 +53,8 @@ def rescue(ranked: Ranked, gated: Gated, resolved: Resolved, context: CompileCon
     verdicts: list[Verdict] = []
     for _, verdict in ranked.passed_over:
         if verdict.object_id in rescued_ids:  # the rest of the source stays out
-            rest = Reason.PARENT_REMAINDER
-            verdict = verdict._replace(stage=Stage.RESCUE, reason=rest, detail="")
+            reason = Reason.PARENT_REMAINDER
+            verdict = verdict._replace(stage=Stage.RESCUE, reason=reason, detail="")
         verdicts.append(verdict)
     return Rescued(best, tuple(verdicts))
 
@@ -109,7 +112,8 @@ def _affinity(
     weights = [round(1000 * weight) for weight in context.rules.rescue_weights]
 
     best = (0, "")
-    for anchor in anchors or [None]:
+    companions: list[Candidate] | list[None] = anchors or [None]
+    for anchor in companions:
         relevance = kin = 0
         if anchor is not None:
             is_of_one = anchor.subject is not None and anchor.subject == candidate.subject

@@ -12,7 +12,6 @@ Checklist C-054, C-076.
 
 from __future__ import annotations
 
-from ...resolution.known import Known
 from ...schema.claim import Version
 from ...schema.compile_terms import GapCode, Reason, Stage
 from ...schema.principal import Scope
@@ -20,7 +19,7 @@ from ...schema.slots import UNKNOWN_TYPE
 from ...schema.vocabulary import EntityState, ObjectType, SlotKind
 from ..ir.context import CompileContext
 from ..ir.outputs import Normalized, Resolved
-from ..ir.records import PERSON, Bound, Candidate, Gap, Snapshot, Verdict
+from ..ir.records import PERSON, Candidate, Gap, Snapshot, Verdict
 
 _PERSON = "person"
 _RULES = frozenset({ObjectType.POLICY_RULE, ObjectType.TOOL_SCHEMA})
@@ -30,7 +29,8 @@ def resolve(normalized: Normalized, snapshot: Snapshot, context: CompileContext)
     """Return the candidates with their subjects and the gaps of unbound mentions."""
     verdicts = [Verdict(Stage.RESOLVE, i, Reason.NEIGHBOURHOOD_CAP) for i in snapshot.capped_ids]
     canonical = snapshot.known.canonical
-    pending_ids = _pending_ids(snapshot.known)
+    entities = snapshot.known.entities
+    pending_ids = {raw for raw, owner in entities.items() if owner.state is EntityState.PENDING}
     # Somebody else's wishes are data to the caller: being meant makes nobody the caller.
     own_ids = frozenset(root for kind, root in snapshot.own_subjects.items() if kind != PERSON)
     own_scopes: dict[Scope, bool] = {}
@@ -59,7 +59,8 @@ def resolve(normalized: Normalized, snapshot: Snapshot, context: CompileContext)
         is_own = subject in own_ids or own_scopes[details.scope]
         # What a user's sister likes shapes no answer to him, though it is his to tell.
         if is_own and user_id not in (None, subject) and _is_wish(version, context):
-            is_own = not _is_somebody(subject, snapshot.known)
+            owner = entities.get(subject or "")
+            is_own = owner is None or owner.type not in (_PERSON, UNKNOWN_TYPE)
         candidates.append(Candidate(*candidate[:5], subject, pending, is_own))
 
     bindings = (*snapshot.subjects, *snapshot.query_subjects)
@@ -70,19 +71,6 @@ def resolve(normalized: Normalized, snapshot: Snapshot, context: CompileContext)
 def _is_wish(version: Version, context: CompileContext) -> bool:
     slot = context.vocabulary.slots.get(version.details.slot or "")
     return slot is not None and slot.kind is SlotKind.PREFERENCE
-
-
-def _is_somebody(entity_id: str | None, known: Known) -> bool:
-    entity = known.entities.get(entity_id or "")
-    return entity is not None and entity.type in (_PERSON, UNKNOWN_TYPE)
-
-
-def _pending_ids(known: Known) -> frozenset[str]:
-    pending_ids: set[str] = set()
-    for entity_id, entity in known.entities.items():
-        if entity.state is EntityState.PENDING:
-            pending_ids.add(entity_id)
-    return frozenset(pending_ids)
 
 
 def _is_rule(version: Version) -> bool:
@@ -104,19 +92,13 @@ def _gaps(snapshot: Snapshot) -> list[Gap]:
     A word of the query that names nobody is no gap: most words are no names.
     """
     gaps: set[Gap] = set()
-    for bound in snapshot.subjects:
-        if len(bound.entities) != 1:
-            gaps.add(_gap(bound))
-
-    for bound in snapshot.query_subjects:
+    for bound in (*snapshot.subjects, *snapshot.query_subjects):
         if len(bound.entities) > 1:
-            gaps.add(_gap(bound))
+            detail = " ".join(sorted(bound.entities))
+            gaps.add(Gap(GapCode.AMBIGUOUS_ENTITY, bound.mention, detail))
+    for bound in snapshot.subjects:
+        if not bound.entities:
+            gaps.add(Gap(GapCode.UNKNOWN_ENTITY, bound.mention))
     if snapshot.people:
         gaps.add(Gap(GapCode.USER_UNSTATED, detail=" ".join(snapshot.people)))
     return sorted(gaps)
-
-
-def _gap(bound: Bound) -> Gap:
-    if not bound.entities:
-        return Gap(GapCode.UNKNOWN_ENTITY, bound.mention)
-    return Gap(GapCode.AMBIGUOUS_ENTITY, bound.mention, " ".join(sorted(bound.entities)))

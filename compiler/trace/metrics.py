@@ -158,12 +158,20 @@ def core_metrics(
 ) -> dict[str, float]:
     """Return the metrics that do not depend on a clock, rounded to 4 digits."""
     decay_reasons = {Reason.DECAYED_BELOW_THRESHOLD, Reason.RETIRED}
-    named = (*passes.snapshot.subjects, *passes.snapshot.query_subjects)
+    evictions = 0
+    for verdict in verdicts:
+        evictions += verdict.reason in decay_reasons
+
+    # A name that waits for a review, or means several, is a conflict whoever asks.
+    conflicts = 0
+    for bound in (*passes.snapshot.subjects, *passes.snapshot.query_subjects):
+        conflicts += bound.pending or len(bound.entities) > 1
+
     return {
         "context_precision": mean_bearing(bearings(passes, context)),
         "context_recall": _recall(passes, context),
-        "state_decay_evictions": sum(verdict.reason in decay_reasons for verdict in verdicts),
-        "entity_resolution_conflicts": sum(b.pending or len(b.entities) > 1 for b in named),
+        "state_decay_evictions": evictions,
+        "entity_resolution_conflicts": conflicts,
     }
 
 

@@ -95,17 +95,6 @@ def test_a_fact_of_whom_a_question_names_stays_beside_a_name_of_nobody() -> None
     assert "Rome" in envelope.text
 
 
-def test_a_name_that_nobody_bears_is_unknown_and_brings_no_stranger() -> None:
-    bench = office()
-    envelope = bench.compile(query="Where is the office of Mirko Dahl?")
-    assert [(r.subject, r.slot, r.why) for r in envelope.asked] == [
-        ("Mirko Dahl", "office", "unknown_entity")
-    ]
-    assert envelope.unmatched == ("dahl", "mirko")
-    assert [gap.code for gap in envelope.gaps] == ["unknown_entity"]
-    assert "Rome" not in envelope.text
-
-
 @pytest.mark.parametrize(
     ("query", "asked", "is_shown"),
     [
@@ -115,7 +104,9 @@ def test_a_name_that_nobody_bears_is_unknown_and_brings_no_stranger() -> None:
         ("Where is Ann's phone?", ("Ann Lee", "phone", "unknown"), True),
         ("Where is Ann Berg's office?", ("Ann Berg", "office", "unknown"), False),
         ("Where is the office of Lee?", ("", "", ""), True),
+        ("Where is the office of Mirko Dahl?", ("Mirko Dahl", "office", "unknown"), False),
         ("Who is Mirko Dahl?", ("Mirko Dahl", "", "unknown"), False),
+        ("Where is the office of Ann Lee and of Nova?", ("Ann Lee", "office", "known"), True),
         ("What did Mirko Dahl say about the harbour?", ("", "", ""), False),
     ],
 )
@@ -126,12 +117,12 @@ def test_a_part_of_a_name_means_whoever_alone_bears_it(
         for name, city in (("Ann Lee", "Rome"), ("Bo Lee", "Oslo")):
             memory.write({"name": name, "type": "person"}, "office", city)
         envelope = memory.compile("assistant", query)
-    found = [(record.name, record.slot, record.state) for record in envelope.asked]
-    assert found == [asked] * bool(asked[0])
+    found = {(record.name, record.slot, record.state) for record in envelope.asked}
+    assert found >= {asked} if asked[0] else not found
     assert ("Rome" in envelope.text) == is_shown
-    assert [gap.subject for gap in envelope.gaps if gap.code == "unknown_entity"] == (
-        [asked[0]] if asked[0] not in ("", "Ann Lee") else []
-    )
+    assert ({"mirko", "dahl"} <= set(envelope.unmatched)) == ("Mirko Dahl" in query)
+    gaps = {gap.subject for gap in envelope.gaps if gap.code == "unknown_entity"}
+    assert gaps == {name for name, _, _ in found} - {"Ann Lee"}
 
 
 def test_a_disputed_slot_is_said_without_its_values() -> None:
@@ -174,11 +165,8 @@ def test_what_the_budget_cut_is_shown_by_the_budget_that_is_named() -> None:
             assert {r.state for r in again.asked if r.slot == record.slot} == {"known"}
 
 
-def test_the_line_names_each_state_once() -> None:
-    assert unanswered_line([]) == ""
-
-
 def test_a_name_of_several_is_told_as_undecided_and_not_as_unknown() -> None:
+    assert unanswered_line([]) == ""
     records = [
         Asked(subject="a", slot="office", why="no_value", name="Erik Vance"),
         Asked(subject="Erik Vance", why="ambiguous_entity", name="Erik Vance"),

@@ -15,31 +15,14 @@ def bench() -> Bench:
 
 def test_project_a_decision_of_another_project_is_absent() -> None:
     found = bench()
-    found.world.add(
-        "ours",
-        subject="Nova",
-        type="project",
-        slot="api_style",
-        value="REST alpha",
-        scope={"project": "nova"},
-    )
-    found.world.add(
-        "theirs",
-        subject="Atlas",
-        type="project",
-        slot="api_style",
-        value="SOAP alpha",
-        scope={"project": "atlas"},
-    )
-    found.world.add(
-        "forged",
-        subject="Nova",
-        type="project",
-        slot="database",
-        value="canary alpha",
-        scope={"project": "nova"},
-        signature="0" * 32,
-    )
+    for name, subject, slot, value, signed in (
+        ("ours", "Nova", "api_style", "REST alpha", {}),
+        ("theirs", "Atlas", "api_style", "SOAP alpha", {}),
+        ("forged", "Nova", "database", "canary alpha", {"signature": "0" * 32}),
+    ):
+        scope = {"project": subject.lower()}
+        fact = {"subject": subject, "type": "project", "slot": slot, "value": value}
+        found.world.add(name, scope=scope, **fact, **signed)
     envelope = found.compile(query="alpha api style and database")
     assert found.compiled(envelope) == {"ours": "turn_guidance"}
     assert "SOAP" not in envelope.text

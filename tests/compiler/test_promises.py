@@ -228,23 +228,6 @@ def test_a_row_is_only_taken_where_it_is_shorter_than_its_sentences() -> None:
 # --- the budget in the trace
 
 
-def test_the_shadow_price_says_whether_tokens_are_scarce() -> None:
-    bench = full_bench()
-    scarce = bench.compile(query="nightly deploy report vault", budget_tokens=400)
-    ample = bench.compile(query="nightly deploy report vault", budget_tokens=20_000)
-    assert scarce.trace.budget["shadow_price"] > 0 == ample.trace.budget["shadow_price"]
-
-
-def test_a_section_over_its_ration_is_a_warning_and_the_trace_says_both_numbers() -> None:
-    envelope = full_bench().compile(query="nightly deploy report vault", budget_tokens=600)
-    sections = envelope.trace.budget["sections"]
-    assert sections["evidence"]["allocated"] > 0 < sections["evidence"]["used"]
-    over = any(s["used"] > (s["allocated"] or s["used"]) for s in sections.values())
-    trace = envelope.trace
-    clean = not (over or envelope.gaps or trace.quarantined_objects or trace.alerts)
-    assert (envelope.trace.validation_status.value == "CLEAN") is clean
-
-
 def test_one_counter_is_named_by_vocabulary_rule_and_margin() -> None:
     for model in ("generic", "claude-opus-4-8", "gemini-3-pro", "gpt-5"):
         envelope = Bench().compile(query="x", model=model, budget_tokens=9_000)

@@ -47,8 +47,7 @@ def test_a_rare_word_of_the_best_turn_leads_to_what_else_is_said_of_it(
     ]
     texts[5] = f"We adopted an old tortoise from the shelter, and he is called {name}."
     texts[50] = f"{name} died last night, after a long and quiet life with all of us."
-    bench = bench_of(texts)
-    query = "What happened to the tortoise of the family?"
+    bench, query = bench_of(texts), "What happened to the tortoise of the family?"
     shown = bench.compiled(bench.compile(query=query, budget_tokens=300))
     assert "turn 5" in shown
     assert ("turn 50" in shown) is leads

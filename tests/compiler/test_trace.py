@@ -83,6 +83,8 @@ def test_the_shadow_price_stands_in_the_trace_when_tokens_are_scarce() -> None:
     assert bench.compile(**REQUEST).trace.to_dict()["budget"]["shadow_price"] == 0
     scarce = bench.compile(**{**REQUEST, "budget_tokens": 900}).trace.to_dict()
     assert 0 < scarce["budget"]["shadow_price"] < 1
+    evidence = scarce["budget"]["sections"]["evidence"]
+    assert evidence["allocated"] > 0 < evidence["used"]
 
 
 def test_each_section_tells_its_phase_and_how_long_it_may_be_kept() -> None:

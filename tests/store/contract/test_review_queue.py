@@ -278,9 +278,9 @@ def test_two_stewards_make_two_stored_entities_one(open_memory: Open) -> None:
     assert ann.reviews.accept(case.review_id).merge is None
     assert ben.reviews.accept(case.review_id).merge is not None
     assert memory.as_of().entity("Lis Meyer").entity_id == ids[0]
-    for refused in (ids, [ids[0], ids[0]]):
+    for pair in (ids, [ids[0], ids[0]]):
         with refused(Conflict, "already_decided"):
-            ann.reviews.open(*refused)
+            ann.reviews.open(*pair)
 
     ben.reviews.undo(case.review_id)
     assert ann.reviews.open(*ids).state == "undone"

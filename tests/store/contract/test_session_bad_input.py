@@ -34,7 +34,7 @@ def ask(session: Session, call_id: str) -> None:
     session.on_step({"role": "assistant", "tool_calls": [{"id": call_id, "function": function}]})
 
 
-def refused(session: Session, act: Callable[[], Any]) -> TenureError:
+def error_of(session: Session, act: Callable[[], Any]) -> TenureError:
     """The error of an act, which must leave log and state as they were."""
     before, log = session.state, session.events()
     with pytest.raises(TenureError) as refusal:
@@ -48,7 +48,7 @@ def test_a_result_above_the_most_bytes_is_refused_and_its_call_stays_open(memory
     session = memory.session("s1", window=9_000)
     session.on_turn_start("go")
     ask(session, "c1")
-    error = refused(session, lambda: session.on_tool_result("c1", b"x" * (64 * 1024 * 1024 + 1)))
+    error = error_of(session, lambda: session.on_tool_result("c1", b"x" * (64 * 1024 * 1024 + 1)))
     assert error.code == "too_large"
     assert "memory.artifacts.put" in str(error)
     session.on_tool_result("c1", "x" * 1_000)
@@ -69,12 +69,12 @@ def test_a_result_of_fifty_megabytes_is_kept_whole_and_stands_short(session: Ses
 @pytest.mark.parametrize("tokens", [-1, float("nan"), 1.5, True, "9"])
 def test_tokens_that_are_no_count_are_refused(session: Session, tokens: Any) -> None:
     usage = SessionUsage(input=tokens)
-    assert refused(session, lambda: session.on_step("x", usage)).code == "bad_usage"
-    assert refused(session, lambda: session.on_turn_end("x", usage)).code == "bad_usage"
+    assert error_of(session, lambda: session.on_step("x", usage)).code == "bad_usage"
+    assert error_of(session, lambda: session.on_turn_end("x", usage)).code == "bad_usage"
 
 
 def test_a_result_without_its_call_is_refused(session: Session) -> None:
-    error = refused(session, lambda: session.on_tool_result("c9", "x"))
+    error = error_of(session, lambda: session.on_tool_result("c9", "x"))
     assert error.code == "unknown_call"
     assert "on_step" in str(error)
 
@@ -82,7 +82,7 @@ def test_a_result_without_its_call_is_refused(session: Session) -> None:
 def test_a_call_answered_again_with_other_bytes_is_refused(session: Session) -> None:
     ask(session, "c1")
     session.on_tool_result("c1", "one")
-    error = refused(session, lambda: session.on_tool_result("c1", "two"))
+    error = error_of(session, lambda: session.on_tool_result("c1", "two"))
     assert error.code == "already_answered"
     assert session.on_tool_result("c1", "one").replayed
 
@@ -106,7 +106,7 @@ def test_a_retry_is_compared_with_the_original_wherever_the_window_has_it(memory
 
     for call_id, text in originals.items():
         assert session.on_tool_result(call_id, text).replayed
-        error = refused(session, partial(session.on_tool_result, call_id, "another"))
+        error = error_of(session, partial(session.on_tool_result, call_id, "another"))
         assert error.code == "already_answered"
         assert "late_result" in str(error)
 
@@ -114,15 +114,15 @@ def test_a_retry_is_compared_with_the_original_wherever_the_window_has_it(memory
 def test_a_result_that_comes_late_stands_behind_its_call_in_the_running_turn(
     session: Session,
 ) -> None:
-    assert refused(session, lambda: session.late_result("c1", "x")).code == "unknown_call"
+    assert error_of(session, lambda: session.late_result("c1", "x")).code == "unknown_call"
     ask(session, "c1")
     session.abandon("c1")
-    error = refused(session, lambda: session.on_tool_result("c1", "done"))
+    error = error_of(session, lambda: session.on_tool_result("c1", "done"))
     assert error.code == "unknown_call"
     assert "late_result" in str(error)
 
     session.on_turn_end("so be it")
-    assert refused(session, lambda: session.late_result("c1", "x")).code == "step_out_of_order"
+    assert error_of(session, lambda: session.late_result("c1", "x")).code == "step_out_of_order"
     session.on_turn_start("and now?")
     session.late_result("c1", "word " * 4_000)
     assert session.state.units[-1].results[0].content.name == "look"
@@ -136,15 +136,15 @@ def test_a_result_that_comes_late_stands_behind_its_call_in_the_running_turn(
 @pytest.mark.parametrize("text", ["a\ud800", b"\xff\xfe"])
 def test_a_result_that_is_no_text_is_refused(session: Session, text: Any) -> None:
     ask(session, "c1")
-    error = refused(session, lambda: session.on_tool_result("c1", text))
+    error = error_of(session, lambda: session.on_tool_result("c1", text))
     assert error.code == "invalid_encoding"
 
 
 def test_a_step_out_of_order_is_refused(session: Session) -> None:
     ask(session, "c1")
-    assert refused(session, lambda: session.on_step("x")).code == "step_out_of_order"
-    assert refused(session, session.on_turn_end).code == "step_out_of_order"
-    assert refused(session, lambda: session.on_turn_start("x")).code == "step_out_of_order"
+    assert error_of(session, lambda: session.on_step("x")).code == "step_out_of_order"
+    assert error_of(session, session.on_turn_end).code == "step_out_of_order"
+    assert error_of(session, lambda: session.on_turn_start("x")).code == "step_out_of_order"
 
 
 def test_a_closed_session_is_read_and_takes_nothing(session: Session) -> None:
@@ -159,7 +159,7 @@ def test_a_closed_session_is_read_and_takes_nothing(session: Session) -> None:
         session.close,
     ]
     for act in acts:
-        assert refused(session, act).code == "session_closed"
+        assert error_of(session, act).code == "session_closed"
     assert "done" in session.rehydrate("turn:1").text
 
 
@@ -171,7 +171,7 @@ def test_an_older_checkpoint_never_replaces_a_newer_one(memory: Memory, session:
     session.checkpoint()
     newest = memory.session("s1").checkpoints()[-1].object_id
     for act in (fork.checkpoint, partial(fork.checkpoint, predecessor=older)):
-        error = refused(fork, act)
+        error = error_of(fork, act)
         assert error.code == "stale_version"
         assert newest in str(error)
     fork.checkpoint(predecessor=newest)

@@ -36,7 +36,7 @@ from tenure.tests.store.contract.test_port_versions import OFFICE
 from tenure.tests.support.refusals import refused
 
 
-def refused(store: SqliteStore, tenant: str = TENANT) -> TenureError:
+def error_of(store: SqliteStore, tenant: str = TENANT) -> TenureError:
     with pytest.raises(TenureError) as caught:
         store.ensure(tenant)
     return caught.value
@@ -110,7 +110,7 @@ def test_a_promise_does_not_outrank_what_another_process_made(tmp_path: Path) ->
 
 
 def test_a_file_refuses_another_tenant(store: SqliteStore) -> None:
-    error = refused(store, "other")
+    error = error_of(store, "other")
     assert isinstance(error, Forbidden)
     assert error.code == "tenant_mismatch"
     assert TENANT not in str(error)
@@ -174,7 +174,7 @@ def test_a_file_without_a_tenant_is_not_found(tmp_path: Path) -> None:
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     for path in (tmp_path / "no" / "memory.db", f"{tmp_path}/no/such/"):
-        error = refused(SqliteStore(path))
+        error = error_of(SqliteStore(path))
         assert isinstance(error, InvalidInput)
         assert error.code == "missing_folder"
     assert list(tmp_path.iterdir()) == []
@@ -183,7 +183,7 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 def test_what_is_no_database_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "letter.txt"
     path.write_text("Dear reader, " * 500)
-    error = refused(SqliteStore(path))
+    error = error_of(SqliteStore(path))
     assert isinstance(error, InvalidInput)
     assert error.code == "not_a_store"
     assert path.read_text() == "Dear reader, " * 500
@@ -195,7 +195,7 @@ def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
         db.execute("CREATE TABLE things (name TEXT)")
         db.commit()
     before = path.read_bytes()
-    assert refused(SqliteStore(path)).code == "not_a_store"
+    assert error_of(SqliteStore(path)).code == "not_a_store"
     assert path.read_bytes() == before
 
 
@@ -206,7 +206,7 @@ def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
     store.close()
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA user_version = 999")
-    error = refused(SqliteStore(path))
+    error = error_of(SqliteStore(path))
     assert isinstance(error, Unavailable)
     assert error.code == "newer_schema"
     with pytest.raises(Unavailable), SqliteStore(path).reading(TENANT):
@@ -371,7 +371,7 @@ def test_a_read_only_file_cannot_be_written(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="no file system that refused files")
 def test_a_folder_that_takes_no_files_is_unreachable() -> None:
-    error = refused(SqliteStore("/proc/self/tenure.db"))
+    error = error_of(SqliteStore("/proc/self/tenure.db"))
     assert isinstance(error, Unavailable)
     assert error.code == "store_unreachable"
 
@@ -379,7 +379,7 @@ def test_a_folder_that_takes_no_files_is_unreachable() -> None:
 def test_a_folder_in_the_place_of_the_file_is_unreachable(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "memory.db")
     (tmp_path / "memory.db").mkdir()
-    error = refused(store)
+    error = error_of(store)
     assert error.code == "store_unreachable"
 
 
@@ -585,7 +585,7 @@ def test_an_erasure_behind_an_open_reader_is_flushed_later(tmp_path: Path) -> No
 
 def test_an_old_sqlite_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 35, 5))
-    error = refused(SqliteStore(tmp_path / "memory.db"))
+    error = error_of(SqliteStore(tmp_path / "memory.db"))
     assert error.code == "store_unreachable"
     assert list(tmp_path.glob("*.db-*")) == []
 

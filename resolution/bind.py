@@ -363,14 +363,10 @@ def is_unlike(ref: EntityRef, root: str, known: Register) -> bool:
             left, right = form_of(name, ref.type), form_of(surface, ref.type)
             if left.latin != right.latin:
                 return False
-            facts = measure(left, right, _equal_rarity)
+            facts = measure(left, right, lambda _: 1000)
             if facts.align or facts.acronym or facts.osa >= _ALIKE_OSA:
                 return False
     return True
-
-
-def _equal_rarity(_: str) -> int:
-    return 1000
 
 
 class _AliasReading(NamedTuple):
@@ -419,7 +415,7 @@ def _read_name(
 
     if not any(is_trusted(alias, known, rules) for alias in settled_hits):
         return _AliasReading(None, UNTRUSTED_ALIAS, roots)
-    is_person = _is_person(ref, hits, known)
+    is_person = "person" in {ref.type, *(_known_type(alias, known) for alias in hits)}
     # A person's name may need more than the tenant.
     needs_context = is_person and rules.bands.person_context_scope != TENANT_SCOPE.scope_id
     scopes = {row.scope_id for row in hits} - {TENANT_SCOPE.scope_id}
@@ -493,10 +489,6 @@ def _may_mean(alias: Alias, ref: EntityRef, known: Register, rules: Rules) -> bo
 
 def _is_of_kind(alias: Alias, ref: EntityRef, known: Register, rules: Rules) -> bool:
     return rules.shows(alias, known) and rules.fits(ref.type, _known_type(alias, known))
-
-
-def _is_person(ref: EntityRef, hits: Sequence[Alias], known: Register) -> bool:
-    return "person" in {ref.type, *(_known_type(alias, known) for alias in hits)}
 
 
 def _known_type(alias: Alias, known: Register) -> str:

@@ -17,6 +17,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import datetime
+from itertools import chain
 from operator import attrgetter
 from types import NoneType
 from typing import Any, Final, cast
@@ -56,6 +57,7 @@ from ...schema.values import (
     text_leaves,
 )
 from ...schema.vocabulary import (
+    ASPECTS,
     Authority,
     ObjectType,
     Op,
@@ -137,10 +139,6 @@ def check_shape(write: Write) -> None:
 
 def _check_text(value: object, field: str) -> None:
     check_text(value, field, most=LENGTHS.get(field))
-
-
-def _check_list(value: object, field: str) -> None:
-    check_texts(value, field)
 
 
 def _check_moment(value: object, field: str) -> None:
@@ -236,7 +234,7 @@ _OTHER_CHECKS: Final[Mapping[str, Check]] = {
             "deny_roles",
             "derived_from",
         ),
-        _check_list,
+        check_texts,
     ),
 }
 _CHECKS: Final = tuple(
@@ -265,20 +263,9 @@ def content_of(
     if target and not write.why_it_matters:
         relevance = target.content.why_it_matters or relevance
 
-    draft = {
-        **dict.fromkeys(("tenant_id", "valid_from", "tx_start"), "held"),
-        "state_layer": details.layer,
-        "permission_scope": "held",
-        "source_origin": details.source_origin,
-        "source_kind": details.source_kind,
-        "authority_level": str(details.authority_level),
-        "source_authority": "held",
-        "why_it_matters": relevance,
-        "applicable_task_types": details.applicable_task_types,
-        "update_path": details.update_path,
-        "contradiction_status": "held",
-        "retirement_rule": details.retirement_rule,
-    }
+    # Every other aspect has a value by now.
+    draft = dict.fromkeys(chain.from_iterable(ASPECTS.values()), "stated")
+    draft |= {"why_it_matters": relevance, "update_path": details.update_path}
     missing = missing_aspects(draft)
     if missing:
         raise InvalidInput(
@@ -737,7 +724,7 @@ class _DraftBuilder:
             decay_rule=decay,
             retirement_rule=retirement,
             update_path=write.update_path or write.source_origin,
-            derived_from=tuple(s.claim.object_id for s in sources),
+            derived_from=tuple(map(str, write.derived_from)),
             origins=tuple(sorted(origins)),
             planned=bool(write.planned),
             actor=self.context.principal.user or "service",

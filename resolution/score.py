@@ -236,7 +236,7 @@ def name_log_odds(measures: Measures, model: Model) -> float:
     return round(model.slope * evidence + model.intercept + model.shift, 6)
 
 
-_UNWEIGHED = {
+_LABELS = {
     "same_role": "same role",
     "same_path": "same path",
     "same_document": "same document id",
@@ -268,8 +268,8 @@ def context_lines_of(facts: PairFacts, model: Model) -> list[Feature]:
         ("mentioned_together", context.mentioned_together, 1000, "named together in one source"),
         ("attribute_conflict", bool(conflicts), 1000, "; ".join(conflicts)),
     ]
-    for name, said in _UNWEIGHED.items():
-        lines.append((name, getattr(context, name), 1000, f"{said}; not weighed yet"))
+    for name, label in _LABELS.items():
+        lines.append((name, getattr(context, name), 1000, f"{label}; not weighed yet"))
     level = context.authority
     if level is not None:
         detail = f"named by a source of level {level}; not weighed yet"

@@ -119,7 +119,7 @@ class Steward(Caller):
             NotFound: `unknown_object`, `unknown_entity`.
         """
         with self._backend.span_of(DELETE, self._tenant) as span:
-            receipt = self._erase(object_id, entity, reason, watch or _no_watch)
+            receipt = self._erase(object_id, entity, reason, watch or (lambda _step, _count: None))
             if span is not None:
                 span.records(receipt.object_ids)
         return receipt
@@ -406,10 +406,6 @@ class Steward(Caller):
         return rows[0].permissions
 
 
-def _no_watch(step: str, count: int) -> None:
-    """Tell nobody."""
-
-
 def _sum(left: SweepReceipt, right: SweepReceipt) -> SweepReceipt:
     lists = ("archived", "demoted", "asked", "erased", "approvals")
     return replace(right, **{name: getattr(left, name) + getattr(right, name) for name in lists})
@@ -480,27 +476,27 @@ class RequestSearch:
         for envelope_id in sorted(self._envelope_ids.union(reader.envelopes_of(object_ids))):
             text = reader.manifest(envelope_id)
             try:
-                envelopes.append(self._received(text or "", object_ids, entity_ids))
+                envelopes.append(self._read_recipient(text or "", object_ids, entity_ids))
             except InvalidInput:  # emptied before, or damaged: nothing tells who received it
                 envelopes.append(ErasedEnvelope(envelope_id=envelope_id))
         return tuple(envelopes)
 
-    def _received(
+    def _read_recipient(
         self, text: str, object_ids: Sequence[str], entity_ids: Collection[str]
     ) -> ErasedEnvelope:
         manifest = stored_manifest(text)
-        stored = stored_envelope(manifest)
+        envelope = stored_envelope(manifest)
         own_ids = {entity_id for _, entity_id in manifest.own}
-        is_erased = not own_ids.isdisjoint(entity_ids) or self._is_said_in(stored.user)
+        is_erased = not own_ids.isdisjoint(entity_ids) or self._is_said_in(envelope.user)
         return ErasedEnvelope(
-            envelope_id=stored.envelope_id,
-            user=None if is_erased else stored.user,
-            session=None if self._is_said_in(stored.session) else stored.session,
-            project=None if self._is_said_in(stored.project) else stored.project,
-            task=stored.task,
-            valid=stored.valid,
-            tx=stored.tx,
-            tokens=stored.tokens,
+            envelope_id=envelope.envelope_id,
+            user=None if is_erased else envelope.user,
+            session=None if self._is_said_in(envelope.session) else envelope.session,
+            project=None if self._is_said_in(envelope.project) else envelope.project,
+            task=envelope.task,
+            valid=envelope.valid,
+            tx=envelope.tx,
+            tokens=envelope.tokens,
             object_ids=tuple(sorted(set(object_ids).intersection(manifest.compiled))),
         )
 

@@ -307,10 +307,10 @@ def _claim_text(
     name = spoken_name(subject)
     name = names.get(name, name)
     if slot.relates:
-        stated = write.value
-        if stated is None and target:
-            stated = target.details.value_entity_id
-        object_text = spoken_name(stated)
+        value_end = write.value
+        if value_end is None and target:
+            value_end = target.details.value_entity_id
+        object_text = spoken_name(value_end)
         object_text = names.get(object_text, object_text)
     else:
         object_text = "" if slot.kind is SlotKind.STRUCTURE else shown_value(value)
@@ -524,8 +524,7 @@ class _DraftBuilder:
         refs = [ref for ref in refs if isinstance(ref, EntityRef)]
         if op in (Op.ASSERT, Op.CORRECT):
             check_named(refs)
-        schemes = context.policy.resolution.attributes
-        fillers = (FILLER_WARNING,) if any(has_filler(ref, schemes) for ref in refs) else ()
+        has_fillers = any(has_filler(ref, context.policy.resolution.attributes) for ref in refs)
         details = self._details(source, level, slot)
         check_standing(self.request, details, slot)
         permissions = permissions_of(self.request, details.sensitivity)
@@ -554,7 +553,7 @@ class _DraftBuilder:
             content=content,
             permissions=permissions,
             quarantine=quarantine,
-            warnings=(*source.warnings, *warnings, *fillers),
+            warnings=(*source.warnings, *warnings, *([FILLER_WARNING] if has_fillers else ())),
             idempotency_key=None,
             plain_key=write.idempotency_key,
             fingerprint=fingerprint(write),

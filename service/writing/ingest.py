@@ -220,9 +220,15 @@ class Importer(Caller):
                     for observation in observations_of(item.members, observer):
                         self._draft(observer.passage(observation), words, _UNWRITTEN)
                     continue
-                before = _rising(before, item.recorded_us)
                 if item.recorded_us is not None:
-                    check_not_future(item.recorded_us, now_us + CLOCK_SKEW_US, "recorded_at is")
+                    if item.recorded_us < before:
+                        raise InvalidInput(
+                            "recorded_at is earlier than in the line before; sort the file by "
+                            "recorded_at",
+                            code="tx_backwards",
+                        )
+                    before = item.recorded_us
+                    check_not_future(before, now_us + CLOCK_SKEW_US, "recorded_at is")
                 if not referenced_ids([item.write]):
                     draft = self._draft(item.write, words, _UNWRITTEN)
                     check_start(draft, now_us if item.recorded_us is None else item.recorded_us)
@@ -429,20 +435,6 @@ def import_history(
     history = [dict(event) for event in events]
     importer = Importer(backend, principal, Choices(Reading(replay=True)))
     return importer.run(lambda: lines_of(history))
-
-
-def _rising(before_us: int, recorded_us: int | None) -> int:
-    """Return the later of two recording times; a history never runs backwards."""
-    if recorded_us is None:
-        return before_us
-
-    if recorded_us < before_us:
-        raise InvalidInput(
-            "recorded_at is earlier than in the line before; sort the file by recorded_at",
-            code="tx_backwards",
-        )
-
-    return recorded_us
 
 
 @contextmanager

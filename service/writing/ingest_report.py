@@ -14,7 +14,7 @@ from ..extraction.claims import Extraction
 from .refusals import RefusedLine
 
 _MOST_WITHDRAWN = 100
-_COUNTED = (
+_COUNTS = (
     *("events", "skipped", "definitions", "transactions", "skipped_groups"),
     *("reviews", "actions"),
 )
@@ -135,7 +135,7 @@ class Tally:
 
     def report(self, rejects: Path | None) -> IngestReport:
         """What stands so far; `rejects` is where refused lines were kept."""
-        counts = {name: getattr(self, name) for name in _COUNTED}
+        counts = {name: getattr(self, name) for name in _COUNTS}
         return IngestReport(
             **counts,
             outcomes=dict(sorted(self.outcomes.items())),

@@ -292,8 +292,11 @@ class Observer(Caller):
         if not observation.text.strip():
             raise InvalidInput("there is nothing to observe in an empty text", code="missing_value")
 
-        now_us, at = self._backend.now_us(), observation.at
-        said_at = moment(now_us if at is None else instant(at, field="at"))
+        said_at = moment(
+            self._backend.now_us()
+            if observation.at is None
+            else instant(observation.at, field="at")
+        )
         if said_at is None:
             raise InvalidInput("at= must be a moment, not an open end", code="bad_time")
         speaker = observation.speaker

@@ -436,9 +436,9 @@ class _KnownObjects:
                     object_id=object_id,
                 )
             if draft is None:
-                stored = _assertion(versions, object_id)
-                trust = stored.claim.source_authority
-                sources.append(Source(stored.details, stored.permissions, trust))
+                assertion = _assertion(versions, object_id)
+                trust = assertion.claim.source_authority
+                sources.append(Source(assertion.details, assertion.permissions, trust))
             else:
                 sources.append(Source(draft.details, draft.permissions, draft.source_authority))
         return References(target, tuple(sources), self.names)

@@ -79,7 +79,7 @@ def erase(
             entity=entity,
         )
     # A waiting entity that may be this one alone goes along; of others the objects are listed.
-    doomed, proposed_ids = dict(known), set[str]()
+    family, proposed_ids = dict(known), set[str]()
     for case in tx.reader().reviews():
         if case.state not in WAITING or not case.blocking:
             continue
@@ -87,19 +87,19 @@ def erase(
         if case.entity_id in known:
             proposed_ids |= candidate_ids
         elif candidate_ids and candidate_ids <= known.keys():
-            doomed |= tx.entities((case.entity_id,), tx_us=clock.last_us).entities
+            family |= tx.entities((case.entity_id,), tx_us=clock.last_us).entities
         elif not candidate_ids.isdisjoint(known):
             proposed_ids.add(case.entity_id)
 
     texts = texts_naming(tx, known, tx_us=clock.last_us)
-    object_ids.update(tx.objects_of(tuple(sorted(doomed))), texts.identifying_ids)
+    object_ids.update(tx.objects_of(tuple(sorted(family))), texts.identifying_ids)
     listed_ids = texts.naming_ids.union(tx.objects_of(tuple(sorted(proposed_ids))))
     receipt, _ = erase_objects(
         tx,
         clock,
         sorted(object_ids),
         mandate,
-        entities=doomed,
+        entities=family,
         listed_ids=listed_ids,
         envelopes=envelopes,
     )

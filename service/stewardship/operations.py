@@ -501,7 +501,7 @@ class RequestSearch:
         )
 
     def _is_said_in(self, name: str | None) -> bool:
-        return bool(name) and (self.patterns.repeats(name) or self.patterns.may_repeat(name))
+        return name is not None and (self.patterns.repeats(name) or self.patterns.may_repeat(name))
 
     def _newer(self, reader: Reader, limit: int) -> list[tuple[str, str]]:
         newer_pairs: list[tuple[str, str]] = []

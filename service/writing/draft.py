@@ -520,8 +520,8 @@ class _DraftBuilder:
         valid_from, valid_until = self._times()
         value, mention = self._value(op, slot)
         subject = None if target else self._subject(op, slot)
-        refs = [of_slot_type(subject, slot.subject_types) if subject and slot else subject, mention]
-        refs = [ref for ref in refs if isinstance(ref, EntityRef)]
+        entity = of_slot_type(subject, slot.subject_types) if subject and slot else subject
+        refs = [ref for ref in (entity, mention) if isinstance(ref, EntityRef)]
         if op in (Op.ASSERT, Op.CORRECT):
             check_named(refs)
         has_fillers = any(has_filler(ref, context.policy.resolution.attributes) for ref in refs)

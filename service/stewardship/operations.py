@@ -474,9 +474,9 @@ class RequestSearch:
 
         envelopes: list[ErasedEnvelope] = []
         for envelope_id in sorted(self._envelope_ids.union(reader.envelopes_of(object_ids))):
-            text = reader.manifest(envelope_id)
+            manifest = reader.manifest(envelope_id) or ""
             try:
-                envelopes.append(self._read_recipient(text or "", object_ids, entity_ids))
+                envelopes.append(self._read_recipient(manifest, object_ids, entity_ids))
             except InvalidInput:  # emptied before, or damaged: nothing tells who received it
                 envelopes.append(ErasedEnvelope(envelope_id=envelope_id))
         return tuple(envelopes)

@@ -15,9 +15,8 @@ import os
 import sys
 from pathlib import Path
 
-from tenure.bench.evaluation.fit import LabelledPair, fit, split
+from tenure.bench.evaluation.fit import LabelledPair, fit, model_to_json, split
 from tenure.bench.evaluation.resolution import pairs_from_rows
-from tenure.resolution.model import model_to_json
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = ("openstack_company_aliases.csv", "system_aliases.csv", "un_person_variants.csv")

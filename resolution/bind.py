@@ -426,23 +426,15 @@ def _read_name(
         is_own = rules.stored is not None and rules.stored.shares_record(roots[0])
         if weighed.near or (weighed.is_stated and not is_own):
             return _AliasReading(None, NOTHING_AGREES, roots)
-        if scorer and not is_own and _has_common_name(ref, rules, scorer):
-            return _AliasReading(None, COMMON_NAME, roots)
+        # Talk and notes name those whom their reader knows; a register has them all.
+        if scorer and not is_own and rules.stored is not None:
+            lookup = fuzzy_lookup(ref, scorer, rules.bands)
+            family, bearer_lookup = lookup.family, replace(lookup, limit=1, near=None)
+            if family is not None and rules.stored.bearers(bearer_lookup) >= family.limit:
+                return _AliasReading(None, COMMON_NAME, roots)
 
     first = min(settled_hits, key=_age)
     return _AliasReading(first.entity_id, "", roots)
-
-
-def _has_common_name(ref: EntityRef, rules: Rules, scorer: Scorer) -> bool:
-    """Whether a record names a person of a family name that many have.
-
-    Talk and notes name those whom their reader knows; a register has them all.
-    """
-    lookup = fuzzy_lookup(ref, scorer, rules.bands)
-    if rules.stored is None or lookup.family is None:
-        return False
-    # Only how many have the family name matters here, not who is near.
-    return rules.stored.bearers(replace(lookup, limit=1, near=None)) >= lookup.family.limit
 
 
 def _agreed(ref: EntityRef, roots: Sequence[str], known: Register, rules: Rules) -> list[str]:
@@ -469,12 +461,9 @@ def is_trusted(alias: Alias, known: Register, rules: Rules) -> bool:
 
     root = known.root(alias.entity_id)
     entity = known.entity(root)
-    is_own = entity is not None and alias.norm == alias_key(entity.name)
-    return is_own or _joined_by_person(alias.entity_id, root, known)
-
-
-def _joined_by_person(raw: str, root: str, known: Register) -> bool:
-    match = JudgementVerdict.MATCH, JudgedBy.HUMAN
+    if entity is not None and alias.norm == alias_key(entity.name):
+        return True
+    match, raw = (JudgementVerdict.MATCH, JudgedBy.HUMAN), alias.entity_id
     rows = known.rows_between(known.members(root))
     return any((r.verdict, r.judged_by) == match and raw in (r.left_id, r.right_id) for r in rows)
 

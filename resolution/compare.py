@@ -372,7 +372,9 @@ def measure(left: NameForm, right: NameForm, rarity: Rarity) -> Measures:
     words = align(left_core, right_core, rarity, person=left.entity_type == "person")
     same_joined = not qualifiers[0] and _is_written_alike(left, right)
     same_core = not qualifiers[0] and left.ordered == right.ordered
-    same_stem = not (qualifiers[0] or same_joined or same_core) and _is_one_stem(left, right)
+    # "Acme Systems" and "Acme Solutions" are two; a bare name may be either's.
+    is_one_stem = left.stem == right.stem and left.stem in (left.compact, right.compact)
+    same_stem = not (qualifiers[0] or same_joined or same_core) and is_one_stem
     is_same = same_joined or same_stem
     low, high = sorted((words.left_extra, words.right_extra))
 
@@ -399,11 +401,6 @@ def _is_written_alike(left: NameForm, right: NameForm) -> bool:
         return True
     # ".NET" / "dotnet": one of them says in words what the other writes as a sign.
     return left.reading == right.compact or left.compact == right.reading
-
-
-def _is_one_stem(left: NameForm, right: NameForm) -> bool:
-    # "Acme Systems" and "Acme Solutions" are two; a bare name may be either's.
-    return left.stem == right.stem and (left.stem == left.compact or right.stem == right.compact)
 
 
 def _is_acronym(short: NameForm, long: NameForm) -> bool:

@@ -190,7 +190,7 @@ def check_named(refs: Iterable[EntityRef]) -> None:
     for ref in refs:
         if ref.type not in _NAMED_TYPES:
             continue
-        signs = plain_identifier(ref.name)
+        signs = "".join(filter(str.isalnum, ref.name.casefold()))
         is_word = len(signs) > _SHORT_NAME or not ref.name.isalnum()
         is_filler = not signs or (is_word and signs in lexicon().fillers)
         if is_filler and not stated_identifiers(ref):
@@ -209,10 +209,10 @@ def _is_run(signs: str) -> bool:
 
 def is_role_mailbox(address: str) -> bool:
     """Whether a text is the e-mail address of an office, such as `info@mill.example`."""
-    name, at, _ = address.partition("@")
-    if not at:
+    mailbox, sign, _ = address.partition("@")
+    if not sign:
         return False
-    mailbox = name.replace("-", ".").replace("_", ".").replace("+", ".")
+    mailbox = mailbox.replace("-", ".").replace("_", ".").replace("+", ".")
     return not lexicon().mailboxes.isdisjoint((mailbox.partition(".")[0], mailbox.replace(".", "")))
 
 

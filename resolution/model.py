@@ -77,13 +77,6 @@ class Model:
         return lambda word: table.get(word, _COMMON)
 
 
-def model_to_json(model: Model) -> str:
-    """The file of a model: sorted keys, one line each, ending in a line feed."""
-    content = _content(model)
-    content["version"] = model.version
-    return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-
-
 def model_from_json(text: str) -> Model:
     """The model of a file.
 
@@ -121,12 +114,13 @@ def default_model() -> Model:
 
 def with_version(model: Model) -> Model:
     """The model under the version that its content has."""
-    text = json.dumps(_content(model), sort_keys=True, ensure_ascii=False)
+    text = json.dumps(content_of(model), sort_keys=True, ensure_ascii=False)
     digest = hashlib.sha256(text.encode()).hexdigest()
     return replace(model, version=f"fs-{FORMAT}-{digest[:12]}")
 
 
-def _content(model: Model) -> dict[str, object]:
+def content_of(model: Model) -> dict[str, object]:
+    """What the file of a model holds, without its version."""
     # Level names are padded by position: JSON sorts its keys, the order of levels must survive.
     comparisons: dict[str, object] = {}
     for row in COMPARISONS:

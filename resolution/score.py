@@ -208,8 +208,8 @@ def _rate(measures: Measures, entity_type: str, context: PairContext, model: Mod
         return _Rating(facts, (), 1.0, CERTAIN_LOG_ODDS, ())
 
     name_odds = name_log_odds(measures, model)
-    context_lines = tuple(_context_lines(facts, model))
-    log_odds = round(name_odds + _total(context_lines), 6)
+    context_lines = tuple(context_lines_of(facts, model))
+    log_odds = round(name_odds + sum(line.weight for line in context_lines), 6)
     score = probability(log_odds)
     vetoes = vetoes_of(facts)
 
@@ -232,19 +232,15 @@ def name_log_odds(measures: Measures, model: Model) -> float:
     return round(model.slope * evidence + model.intercept + model.shift, 6)
 
 
-def context_log_odds(facts: PairFacts, model: Model) -> float:
-    """What the context adds to the calibrated log-odds."""
-    return _total(_context_lines(facts, model))
+_LABELS = {
+    "same_role": "same role",
+    "same_path": "same path",
+    "same_document": "same document id",
+    "same_email_domain": "addresses at one domain",
+}
 
 
-def _total(lines: Iterable[Feature]) -> float:
-    total = 0.0
-    for line in lines:
-        total += line.weight
-    return total
-
-
-def _context_lines(facts: PairFacts, model: Model) -> list[Feature]:
+def context_lines_of(facts: PairFacts, model: Model) -> list[Feature]:
     """The context evidence that is there, each with its weight in the model."""
     context, measures = facts.context, facts.measures
     conflicts: list[str] = []
@@ -267,22 +263,13 @@ def _context_lines(facts: PairFacts, model: Model) -> list[Feature]:
         ("same_scope", context.same_scope, 1000, "named in the same scope before"),
         ("mentioned_together", context.mentioned_together, 1000, "named together in one source"),
         ("attribute_conflict", bool(conflicts), 1000, "; ".join(conflicts)),
-        ("same_role", context.same_role, 1000, "same role; not weighed yet"),
-        ("same_path", context.same_path, 1000, "same path; not weighed yet"),
-        ("same_document", context.same_document, 1000, "same document id; not weighed yet"),
-        (
-            "same_email_domain",
-            context.same_email_domain,
-            1000,
-            "addresses at one domain; not weighed yet",
-        ),
-        (
-            "source_authority",
-            context.authority is not None,
-            1000 - 250 * (context.authority or 0),
-            f"named by a source of level {context.authority}; not weighed yet",
-        ),
     ]
+    for name, label in _LABELS.items():
+        lines.append((name, getattr(context, name), 1000, f"{label}; not weighed yet"))
+    level = context.authority
+    if level is not None:
+        detail = f"named by a source of level {level}; not weighed yet"
+        lines.append(("source_authority", True, 1000 - 250 * level, detail))
 
     evidence: list[Feature] = list(context.attributes)
     for name, present, raw, detail in lines:

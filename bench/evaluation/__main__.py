@@ -280,7 +280,8 @@ def resolution(
 
     The CSV has the columns of the alias data.
     """
-    from tenure.resolution.model import default_model, model_from_json, model_to_json
+    from tenure.bench.evaluation.fit import model_to_json
+    from tenure.resolution.model import default_model, model_from_json
 
     from .resolution import STRESS, pairs_from_rows, refit_platt
     from .resolution import evaluate as measure

@@ -13,6 +13,7 @@ models won on known kinds of names and lost on unseen ones.
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import re
 from collections import Counter
@@ -23,7 +24,7 @@ from typing import NamedTuple
 from tenure.resolution.compare import COMPARISONS, Comparison, Measures, measure
 from tenure.resolution.context import NO_CONTEXT, PairContext
 from tenure.resolution.lexicon import profile_of
-from tenure.resolution.model import Model, VetoLimits, with_version
+from tenure.resolution.model import Model, VetoLimits, content_of, with_version
 from tenure.resolution.normalize import NORMALIZER_VERSION, normalize
 
 PRIOR_SHARE = 0.287
@@ -298,3 +299,10 @@ def _monotone(row: Comparison, counts: Mapping[tuple[int, bool], int]) -> tuple[
         weight = math.log(match_count * non_matches / (non_match_count * matches))
         weights += [round(weight, 6)] * levels
     return (*weights, 0.0) if silent else tuple(weights)
+
+
+def model_to_json(model: Model) -> str:
+    """The file of a model: sorted keys, one line each, ending in a line feed."""
+    content = content_of(model)
+    content["version"] = model.version
+    return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"

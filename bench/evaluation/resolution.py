@@ -27,7 +27,7 @@ from tenure.bench.evaluation.fit import (
 from tenure.resolution.context import NO_CONTEXT, PairContext, PersonContext
 from tenure.resolution.model import Model, default_model, with_version
 from tenure.resolution.normalize import normalize
-from tenure.resolution.score import context_log_odds, score_pair
+from tenure.resolution.score import context_lines_of, score_pair
 from tenure.resolution.vetoes import PairFacts
 from tenure.schema.errors import InvalidInput, unknown
 from tenure.schema.policy import ResolutionPolicy
@@ -286,7 +286,9 @@ def _evidence(pair: LabelledPair, model: Model) -> CalibrationLabel:
         entity_type=pair.entity_type, measures=measures, context=pair.context, limits=model.limits
     )
     return CalibrationLabel(
-        evidence_of(model, measures), context_log_odds(facts, model), pair.is_match
+        evidence_of(model, measures),
+        sum(line.weight for line in context_lines_of(facts, model)),
+        pair.is_match,
     )
 
 

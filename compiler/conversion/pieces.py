@@ -132,8 +132,8 @@ def memory_pieces(
     context: CompileContext,
 ) -> tuple[list[Piece], list[TextChange], list[Verdict]]:
     """Return the pieces of the stored objects that were selected, and those of rescued texts."""
-    merged_ids = frozenset(raw for raw, root in known.canonical.items() if raw != root)
-    view = _View(context, masked_ids, *display_names(known), _review_marks(known), merged_ids)
+    replaced_ids = frozenset(raw for raw, root in known.canonical.items() if raw != root)
+    view = _View(context, masked_ids, *display_names(known), _review_marks(known), replaced_ids)
 
     # By first tx and id: what is written later stands later, so a cached prefix keeps its bytes.
     stored_candidates = [candidate for candidate in candidates if candidate.version is not None]

@@ -190,7 +190,7 @@ def _show_erasure(screen: Screen, receipt: ErasureReceipt) -> None:
         ("was derived from it and is flagged stale", receipt.stale),
         ("artifact erased with it", receipt.artifacts),
         ("artifact it was taken from, which stays", receipt.originals),
-        ("envelope emptied", map(_recipient, receipt.recipients)),
+        ("envelope emptied", tuple(map(_recipient, receipt.recipients))),
         ("texts emptied in, or one name for a person to look at in", receipt.sessions),
     ):
         for object_id in ids:

@@ -134,8 +134,7 @@ def _write(memory: Memory, fields: Mapping[str, Any], *, dry_run: bool) -> Recei
     """Write what the flags say, checked like a line of an import file."""
     from ...service.writing.lines import checked_fields
 
-    values = {name: value for name, value in fields.items() if value is not None}
-    return memory.write(**checked_fields(values), dry_run=dry_run)
+    return memory.write(**checked_fields(fields), dry_run=dry_run)
 
 
 def _fields(assignments: Sequence[str]) -> dict[str, Any]:

@@ -68,9 +68,8 @@ from ..sessions.decision import WindowDecision
 from ..sessions.originals import Rehydration
 from ..sessions.sessions import SessionView
 from ..stewardship.entities import AliasView, EntityPage
-from ..stewardship.matching import Crossing, Label
+from ..stewardship.matching import Crossing, Label, RescoredCase
 from ..stewardship.prompts import PromptPreview
-from ..stewardship.rescoring import RescoredCase
 from ..stewardship.review_page import EntityComparison, QueueState, ReviewPage
 from ..stewardship.reviews import CaseGroup
 from ..visual.plane import TimePlane

@@ -86,9 +86,8 @@ from ..sessions.sessions import SessionView
 from ..sessions.summarising import Summariser, SummaryReport
 from ..sessions.terms import SessionTerms
 from ..stewardship.entities import AliasView, EntityPage
-from ..stewardship.matching import MOST_PAIRS, STRETCH, Crossing, Label
+from ..stewardship.matching import MOST_PAIRS, STRETCH, Crossing, Label, RescoredCase
 from ..stewardship.prompts import PromptPreview
-from ..stewardship.rescoring import RescoredCase
 from ..stewardship.review_page import EntityComparison, QueueState, ReviewPage
 from ..stewardship.reviews import CaseGroup
 from ..stewardship.transfer import TransferReport

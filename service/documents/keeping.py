@@ -118,7 +118,7 @@ class DocumentWriter(Writer):
 
         `name` is a further name that the document gets with the first of them, its outline.
         """
-        submission = self._submission(drafts, has_reader=False)
+        submission = self.submission(drafts, has_reader=False)
         sight = self.principal.sight()
 
         def work(tx: WriteTx, mandate: Mandate) -> tuple[Receipt, ...] | None:

@@ -93,11 +93,11 @@ class SaidDay(datetime):
     """`month` or `year` where no day was said."""
 
     @classmethod
-    def of(cls, day: date, precision: str = "") -> SaidDay:
+    def from_date(cls, day: date, precision: str = "") -> SaidDay:
         """The midnight of a day, with what was said of it."""
-        said = cls(day.year, day.month, day.day, tzinfo=UTC)
-        said.precision = precision
-        return said
+        said_day = cls(day.year, day.month, day.day, tzinfo=UTC)
+        said_day.precision = precision
+        return said_day
 
 
 def date_said(sentence: str, now: datetime, *, is_ahead: bool = False) -> SaidDay | None:
@@ -156,7 +156,7 @@ def absolute_day(
             year -= (month, day or 0) > today
     try:
         first_day = date(year, month or 1, day or 1)
-        return SaidDay.of(first_day, "" if day else "month" if month else "year")
+        return SaidDay.from_date(first_day, "" if day else "month" if month else "year")
     except ValueError:
         return None  # the 30th of February: said, but no day
 
@@ -198,7 +198,7 @@ def relative_day(words: Mapping[str, str], now: datetime, *, is_past: bool) -> S
     except (ValueError, OverflowError):
         return None
     period = words.get("period", "")
-    return SaidDay.of(day, period if period in ("month", "year") else "")
+    return SaidDay.from_date(day, period if period in ("month", "year") else "")
 
 
 def _number(word: str) -> int:

@@ -454,8 +454,8 @@ def _value(value: object, quote: str, slot: Slot) -> str | int | float | bool:
         raise _Unfit(f"{slot.name}: a value of another type")
 
     if kind in (ValueType.INSTANT, ValueType.DATE):
-        moment = _stated_moment(value)
-        if moment is None:
+        moment, precision = _stated_moment(value)
+        if moment is None or precision:
             raise _Unfit(f"{slot.name}: no moment")
         return moment.isoformat() if kind is ValueType.INSTANT else moment.date().isoformat()
     if len(value) > _MOST_CHARACTERS.get(kind, _SHORT_VALUE):

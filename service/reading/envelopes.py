@@ -139,7 +139,7 @@ class Envelopes(Caller):
             if text:
                 manifest = stored_manifest(text)
                 if may_open(self.principal, manifest):
-                    yield _stored_envelope(manifest)
+                    yield stored_envelope(manifest)
             elif sees_all:
                 yield StoredEnvelope(envelope_id=envelope_id, erased=True)
 
@@ -175,7 +175,8 @@ def _micros(time: Moment, field: str) -> int | None:
     return None if time is None else instant(time, field=field)
 
 
-def _stored_envelope(manifest: Manifest) -> StoredEnvelope:
+def stored_envelope(manifest: Manifest) -> StoredEnvelope:
+    """An envelope as the list shows it."""
     request: dict[str, Any] = json.loads(manifest.request)
     principal = principal_of(manifest)
     return StoredEnvelope(

@@ -17,9 +17,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
-from ...compiler.trace.manifest import principal_of, stored_document, stored_manifest
+from ...compiler.trace.manifest import stored_document, stored_manifest
 from ...resolution.normalize import plain_letters
 from ...schema.answers import ErasedEnvelope, ErasureReceipt, ReclassifyReceipt, SweepReceipt
 from ...schema.claim import EMPTY_CONTENT, Permissions, Version
@@ -49,6 +49,7 @@ from ..backend.backend import DELETE, Backend
 from ..backend.caller import Caller, permissions_as_stated, scope_of, unknown_object
 from ..documents.state import disagreements
 from ..encoders.encoder import Encoder, Progress, ShowProgress
+from ..reading.envelopes import stored_envelope
 from ..reading.view import EntityLike, find
 from ..writing.write import Writer
 from .session_texts import (
@@ -123,7 +124,7 @@ class Steward(Caller):
 
             entity = DocumentKeeper(self._backend, self.principal).entity_id(document)
         with self._backend.span_of(DELETE, self._tenant) as span:
-            receipt = self._erase(object_id, entity, reason, watch or _no_watch)
+            receipt = self._erase(object_id, entity, reason, watch or (lambda _step, _count: None))
             if span is not None:
                 span.records(receipt.object_ids)
         return receipt
@@ -144,22 +145,30 @@ class Steward(Caller):
         # A manifest still waiting to be stored would bring back what is erased now.
         self._backend.settle()
         with self._reading() as reader:
-            repeats = _repeats_of(reader, object_id, root)
-            repeats.patterns.check_reason(reason)
+            family, texts = frozenset[str](), tuple[str, ...]()
+            if root is not None:
+                entities = reader.entities((root,), tx_us=reader.clock().last_us).entities
+                family, patterns = frozenset(entities), name_patterns(reader, entities)
+            else:
+                # Whoever may erase an object need not be allowed to see it.
+                assertions = reader.assertions((object_id or "",)).values()
+                patterns = object_patterns(assertions)
+                texts = tuple(assertion.content.text for assertion in assertions)
+            patterns.check_reason(reason)
             # Before the lock, as they read all that is kept; what came meanwhile is little.
-            repeats.requests.look_through(reader)
-            repeats.talk.look_through(reader)
+            requests, talk = RequestSearch(patterns, family), TalkSearch(patterns)
+            requests.look_through(reader)
+            talk.look_through(reader)
 
         def work(tx: WriteTx, mandate: Mandate) -> ErasureReceipt:
             tx.lock()
-            talk = repeats.talk
             talk.look_at_newer(tx.reader())
             receipt = erase(
                 tx,
                 object_id=object_id,
                 entity=root,
                 along=tuple(talk.claims),
-                envelopes=repeats.requests,
+                envelopes=requests.recipients,
                 mandate=mandate,
             )
             # Here, not afterwards: who erases may die in between, and nobody would ask again.
@@ -171,8 +180,8 @@ class Steward(Caller):
         self._backend.forget_answers(
             self._tenant,
             receipt.object_ids,
-            texts=repeats.texts,
-            repeats=repeats.patterns.repeats,
+            texts=texts,
+            repeats=patterns.repeats,
             names=(*receipt.entity_ids, *receipt.envelopes),
         )
 
@@ -402,43 +411,9 @@ class Steward(Caller):
         return rows[0].permissions
 
 
-class _Repeats(NamedTuple):
-    """What may repeat what is erased, and how it is searched."""
-
-    patterns: ErasurePatterns
-    requests: RequestSearch
-    talk: TalkSearch
-    texts: tuple[str, ...] = ()
-    """What the object says that is erased."""
-
-
-def _repeats_of(reader: Reader, object_id: str | None, root: str | None) -> _Repeats:
-    """The searches for what repeats an object, or names an entity."""
-    if root is not None:
-        family = reader.entities((root,), tx_us=reader.clock().last_us).entities
-        patterns = name_patterns(reader, family)
-        return _Repeats(patterns, RequestSearch(patterns, frozenset(family)), TalkSearch(patterns))
-
-    # Whoever may erase an object need not be allowed to see it.
-    assertions = reader.assertions((object_id or "",)).values()
-    patterns = object_patterns(assertions)
-    texts = tuple(assertion.content.text for assertion in assertions)
-    return _Repeats(patterns, RequestSearch(patterns), TalkSearch(patterns), texts)
-
-
-def _no_watch(step: str, count: int) -> None:
-    """Tell nobody."""
-
-
 def _sum(left: SweepReceipt, right: SweepReceipt) -> SweepReceipt:
-    return replace(
-        right,
-        archived=left.archived + right.archived,
-        demoted=left.demoted + right.demoted,
-        asked=left.asked + right.asked,
-        erased=left.erased + right.erased,
-        approvals=left.approvals + right.approvals,
-    )
+    lists = ("archived", "demoted", "asked", "erased", "approvals")
+    return replace(right, **{name: getattr(left, name) + getattr(right, name) for name in lists})
 
 
 def re_embed(
@@ -504,38 +479,34 @@ class RequestSearch:
 
         envelopes: list[ErasedEnvelope] = []
         for envelope_id in sorted(self._envelope_ids.union(reader.envelopes_of(object_ids))):
-            text = reader.manifest(envelope_id)
-            envelope = ErasedEnvelope(envelope_id=envelope_id)
-            envelopes.append(
-                self._received(envelope, text, object_ids, entity_ids) if text else envelope
-            )
+            manifest = reader.manifest(envelope_id) or ""
+            try:
+                envelopes.append(self._read_recipient(manifest, object_ids, entity_ids))
+            except InvalidInput:  # emptied before, or damaged: nothing tells who received it
+                envelopes.append(ErasedEnvelope(envelope_id=envelope_id))
         return tuple(envelopes)
 
-    def _received(
-        self,
-        envelope: ErasedEnvelope,
-        text: str,
-        object_ids: Sequence[str],
-        entity_ids: Collection[str],
+    def _read_recipient(
+        self, text: str, object_ids: Sequence[str], entity_ids: Collection[str]
     ) -> ErasedEnvelope:
         manifest = stored_manifest(text)
-        principal, request = principal_of(manifest), json.loads(manifest.request)
+        envelope = stored_envelope(manifest)
         own_ids = {entity_id for _, entity_id in manifest.own}
-        is_erased = not own_ids.isdisjoint(entity_ids) or self._is_said_in(principal.user)
-        return replace(
-            envelope,
-            user=None if is_erased else principal.user,
-            session=None if self._is_said_in(principal.session) else principal.session,
-            project=None if self._is_said_in(request["project"]) else request["project"] or None,
-            task=request["task"],
-            valid=moment(manifest.valid_us),
-            tx=moment(manifest.tx_us),
-            tokens=sum(tokens for _, tokens in manifest.layer_budgets),
+        is_erased = not own_ids.isdisjoint(entity_ids) or self._is_said_in(envelope.user)
+        return ErasedEnvelope(
+            envelope_id=envelope.envelope_id,
+            user=None if is_erased else envelope.user,
+            session=None if self._is_said_in(envelope.session) else envelope.session,
+            project=None if self._is_said_in(envelope.project) else envelope.project,
+            task=envelope.task,
+            valid=envelope.valid,
+            tx=envelope.tx,
+            tokens=envelope.tokens,
             object_ids=tuple(sorted(set(object_ids).intersection(manifest.compiled))),
         )
 
     def _is_said_in(self, name: str | None) -> bool:
-        return bool(name) and (self.patterns.repeats(name) or self.patterns.may_repeat(name))
+        return name is not None and (self.patterns.repeats(name) or self.patterns.may_repeat(name))
 
     def _newer(self, reader: Reader, limit: int) -> list[tuple[str, str]]:
         newer_pairs: list[tuple[str, str]] = []

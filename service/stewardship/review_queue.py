@@ -5,7 +5,8 @@ Values and look-ups alone; nothing here decides.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence, Set
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Final
 
 from ...resolution.clusters import WAITING
@@ -14,17 +15,21 @@ from ...resolution.register import Register
 from ...schema.entity import AUDIT, SUGGESTION, Entity, EntityCandidate, Review
 from ...schema.errors import InvalidInput
 from ...schema.policy import ResolutionPolicy
+from ...schema.principal import AUDIT as MAY_AUDIT
 from ...schema.principal import Principal
 from ...schema.vocabulary import CandidateSource, ReviewState
 from ...store.commit.admission import suggestion
-from ...store.port.store import Reader
-from .holdings import holdings_of
+from ...store.port.store import Ask, Point, Reader, Usage
+from ..reading.objects import visible_rows
+from ..reading.view import sight_of
 from .review_page import best_of
 
 AT_ONCE = 500
 """Cases whose entities and facts are looked up together."""
 
 
+_RECENT_US: Final = 30 * 86_400 * 1_000_000
+"""Thirty days: how long a use counts."""
 _STATES: Final = tuple(map(str, ReviewState))
 
 
@@ -88,11 +93,11 @@ def priorities_of(
         # One look-up of the facts for the whole part: a queue may hold thousands of cases.
         known = Register(reader.entities(tuple(entity_ids), tx_us=reader.clock().last_us))
         members = known.members_of(entity_ids)
-        holdings = holdings_of(reader, sorted(members), principal, now_us)
+        facts_about, uses_of = _holdings(reader, sorted(members), principal, now_us)
         for case in part:
             # Only the entity of the case waits; its candidate is settled and blocks nobody.
-            facts = sum(map(holdings.facts.__getitem__, known.members(case.entity_id)))
-            uses = sum(map(holdings.uses.__getitem__, known.members_of(sides[case.review_id])))
+            facts = sum(map(facts_about.__getitem__, known.members(case.entity_id)))
+            uses = sum(map(uses_of.__getitem__, known.members_of(sides[case.review_id])))
             weight = (1 + facts) * (1 + uses) * _uncertainty(case, bands.of_type(case.type))
             priorities[case.review_id] = round(weight, 6)
 
@@ -172,3 +177,34 @@ def answered_elsewhere(reader: Reader, cases: Sequence[Review]) -> set[str]:
                 answered_ids.add(case.review_id)
 
     return answered_ids
+
+
+def _holdings(
+    reader: Reader, members: Sequence[str], principal: Principal, now_us: int
+) -> tuple[Counter[str], Counter[str]]:
+    """How many current facts stand about each raw entity, and how often prompts read them.
+
+    Those count that some prompt read within the last 30 days; 0 to a caller who may not open what
+    others asked.
+    """
+    last = reader.clock().last_us
+    ask, point = Ask(subjects=tuple(members)), Point(max(now_us, last), last)
+    page = reader.versions(ask, sight=sight_of(principal, None), point=point)
+    visible_versions = visible_rows(page.versions)
+
+    # An order by what others asked would tell a steward that they did, and about whom.
+    usage: Mapping[str, Usage] = {}
+    if principal.holds(MAY_AUDIT):
+        usage = reader.usage([version.row.claim.object_id for version in visible_versions])
+
+    facts, uses = Counter[str](), Counter[str]()
+    for version in visible_versions:
+        subject_id = version.details.subject_id
+        if subject_id is None:
+            continue
+        facts[subject_id] += 1
+        record = usage.get(version.row.claim.object_id)
+        # The log counts uses without their times: what nobody read of late counts as unread.
+        if record is not None and record.last_us >= now_us - _RECENT_US:
+            uses[subject_id] += record.uses
+    return facts, uses

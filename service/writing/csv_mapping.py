@@ -313,7 +313,10 @@ def _mapping_of(source: Any) -> CsvMapping:
         raise _bad("state at least one [[event]]: the fields of a fact of each row")
 
     zone_named(texts.get("zone"), code="bad_mapping")
-    _check_kinds([common, *templates])
+    for template in (common, *templates):
+        kind = template.get(_VALUE_TYPE, "string")
+        if kind not in _VALUES:
+            raise _bad(f"value_type {kind!r} is unknown: {did_you_mean(str(kind), _VALUES)}")
 
     return CsvMapping(common=common, event=templates, dates=dates, values=tables, **texts)
 
@@ -328,13 +331,6 @@ def _is_texts(source: object) -> bool:
     if not isinstance(source, Mapping):
         return False
     return all(isinstance(text, str) for text in cast("Mapping[str, object]", source).values())
-
-
-def _check_kinds(templates: Sequence[Mapping[str, Any]]) -> None:
-    for template in templates:
-        kind = template.get(_VALUE_TYPE, "string")
-        if kind not in _VALUES:
-            raise _bad(f"value_type {kind!r} is unknown: {did_you_mean(str(kind), _VALUES)}")
 
 
 def _is_list(template: Any) -> TypeGuard[list[Any]]:

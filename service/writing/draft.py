@@ -17,6 +17,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import datetime
+from itertools import chain
 from operator import attrgetter
 from types import NoneType
 from typing import Any, Final, cast
@@ -56,6 +57,7 @@ from ...schema.values import (
     text_leaves,
 )
 from ...schema.vocabulary import (
+    ASPECTS,
     Authority,
     ObjectType,
     Op,
@@ -137,10 +139,6 @@ def check_shape(write: Write) -> None:
 
 def _check_text(value: object, field: str) -> None:
     check_text(value, field, most=LENGTHS.get(field))
-
-
-def _check_list(value: object, field: str) -> None:
-    check_texts(value, field)
 
 
 def _check_moment(value: object, field: str) -> None:
@@ -236,7 +234,7 @@ _OTHER_CHECKS: Final[Mapping[str, Check]] = {
             "deny_roles",
             "derived_from",
         ),
-        _check_list,
+        check_texts,
     ),
 }
 _CHECKS: Final = tuple(
@@ -265,20 +263,9 @@ def content_of(
     if target and not write.why_it_matters:
         relevance = target.content.why_it_matters or relevance
 
-    draft = {
-        **dict.fromkeys(("tenant_id", "valid_from", "tx_start"), "held"),
-        "state_layer": details.layer,
-        "permission_scope": "held",
-        "source_origin": details.source_origin,
-        "source_kind": details.source_kind,
-        "authority_level": str(details.authority_level),
-        "source_authority": "held",
-        "why_it_matters": relevance,
-        "applicable_task_types": details.applicable_task_types,
-        "update_path": details.update_path,
-        "contradiction_status": "held",
-        "retirement_rule": details.retirement_rule,
-    }
+    # Every other aspect has a value by now.
+    draft = dict.fromkeys(chain.from_iterable(ASPECTS.values()), "stated")
+    draft |= {"why_it_matters": relevance, "update_path": details.update_path}
     missing = missing_aspects(draft)
     if missing:
         raise InvalidInput(
@@ -320,10 +307,10 @@ def _claim_text(
     name = spoken_name(subject)
     name = names.get(name, name)
     if slot.relates:
-        stated = write.value
-        if stated is None and target:
-            stated = target.details.value_entity_id
-        object_text = spoken_name(stated)
+        value_end = write.value
+        if value_end is None and target:
+            value_end = target.details.value_entity_id
+        object_text = spoken_name(value_end)
         object_text = names.get(object_text, object_text)
     else:
         object_text = "" if slot.kind is SlotKind.STRUCTURE else shown_value(value)
@@ -533,12 +520,11 @@ class _DraftBuilder:
         valid_from, valid_until = self._times()
         value, mention = self._value(op, slot)
         subject = None if target else self._subject(op, slot)
-        refs = [of_slot_type(subject, slot.subject_types) if subject and slot else subject, mention]
-        refs = [ref for ref in refs if isinstance(ref, EntityRef)]
+        entity = of_slot_type(subject, slot.subject_types) if subject and slot else subject
+        refs = [ref for ref in (entity, mention) if isinstance(ref, EntityRef)]
         if op in (Op.ASSERT, Op.CORRECT):
             check_named(refs)
-        schemes = context.policy.resolution.attributes
-        fillers = (FILLER_WARNING,) if any(has_filler(ref, schemes) for ref in refs) else ()
+        has_fillers = any(has_filler(ref, context.policy.resolution.attributes) for ref in refs)
         details = self._details(source, level, slot)
         check_standing(self.request, details, slot)
         permissions = permissions_of(self.request, details.sensitivity)
@@ -567,7 +553,7 @@ class _DraftBuilder:
             content=content,
             permissions=permissions,
             quarantine=quarantine,
-            warnings=(*source.warnings, *warnings, *fillers),
+            warnings=(*source.warnings, *warnings, *([FILLER_WARNING] if has_fillers else ())),
             idempotency_key=None,
             plain_key=write.idempotency_key,
             fingerprint=fingerprint(write),
@@ -737,7 +723,7 @@ class _DraftBuilder:
             decay_rule=decay,
             retirement_rule=retirement,
             update_path=write.update_path or write.source_origin,
-            derived_from=tuple(s.claim.object_id for s in sources),
+            derived_from=tuple(map(str, write.derived_from)),
             origins=tuple(sorted(origins)),
             planned=bool(write.planned),
             actor=self.context.principal.user or "service",

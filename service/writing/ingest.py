@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...schema.errors import InvalidInput, TenureError, Unavailable
 from ...schema.interval import MIN_US
-from ...schema.principal import DEFINE, OPERATE, Principal, visible_scopes
+from ...schema.principal import DEFINE, OPERATE, Principal
 from ...schema.slots import Vocabulary
 from ...schema.values import CLOCK_SKEW_US, check_not_future
-from ...schema.write import Draft, Submission, Write, check_start
+from ...schema.write import Draft, Write, check_start
 from ...store.commit.work import Result
 from ...store.port.store import WriteTx
 from ..backend.backend import Backend
@@ -45,7 +45,6 @@ from .lines import (
     Reading,
     TalkLine,
     at_line,
-    at_lines,
     batches,
     event_lines,
     is_table,
@@ -214,11 +213,22 @@ class Importer(Caller):
                     words = with_definition(words, dict(item.members))
                     continue
                 if isinstance(item, TalkLine):
-                    self._check_talk(item, words)
+                    from .observe import Observer
+                    from .talk import observations_of
+
+                    observer = Observer(self._backend, self.principal)
+                    for observation in observations_of(item.members, observer):
+                        self._draft(observer.passage(observation), words, _UNWRITTEN)
                     continue
-                before = _rising(before, item.recorded_us)
                 if item.recorded_us is not None:
-                    check_not_future(item.recorded_us, now_us + CLOCK_SKEW_US, "recorded_at is")
+                    if item.recorded_us < before:
+                        raise InvalidInput(
+                            "recorded_at is earlier than in the line before; sort the file by "
+                            "recorded_at",
+                            code="tx_backwards",
+                        )
+                    before = item.recorded_us
+                    check_not_future(before, now_us + CLOCK_SKEW_US, "recorded_at is")
                 if not referenced_ids([item.write]):
                     draft = self._draft(item.write, words, _UNWRITTEN)
                     check_start(draft, now_us if item.recorded_us is None else item.recorded_us)
@@ -226,14 +236,6 @@ class Importer(Caller):
                 refusals.add(error, line)
 
         return refusals, count
-
-    def _check_talk(self, utterance: TalkLine, words: Vocabulary) -> None:
-        from .observe import Observer
-        from .talk import observations_of
-
-        observer = Observer(self._backend, self.principal)
-        for observation in observations_of(utterance.members, observer):
-            self._draft(observer.passage(observation), words, _UNWRITTEN)
 
     def _items(self, lines: Iterator[Line], tally: Tally) -> Iterator[Item]:
         for line in lines:
@@ -245,7 +247,7 @@ class Importer(Caller):
     def _refuse(self, error: TenureError, lines: Sequence[Line], tally: Tally) -> None:
         """Note refused lines, or stop the import."""
         # A store that cannot be reached would refuse every line: the file is not to blame.
-        refusal = at_lines(error, lines[0].number, lines[-1].number)
+        refusal = at_line(error, lines[0].number, lines[-1].number)
         if not self.choices.keep_going or isinstance(error, Unavailable):
             raise refusal from error
 
@@ -272,18 +274,16 @@ class Importer(Caller):
                     for definition in batch:
                         self._define(definition, tally)
                 elif kind is TalkLine:
-                    talk = talk or self._talk_import()
+                    # The rules that read talk take longer to load than most imports to run.
+                    from .observe import Observer
+                    from .talk import TalkImport
+
+                    observer = Observer(self._backend, self.principal)
+                    falls_back = self.choices.keep_going
+                    talk = talk or TalkImport(self._backend, observer, falls_back=falls_back)
                     self._observe(batch, talk, tally)
                 else:
                     self._write_batch(batch, tally)
-
-    def _talk_import(self) -> TalkImport:
-        # The rules that read talk take longer to load than most imports of events to run.
-        from .observe import Observer
-        from .talk import TalkImport
-
-        observer = Observer(self._backend, self.principal)
-        return TalkImport(self._backend, observer, falls_back=self.choices.keep_going)
 
     def _observe(self, utterances: Sequence[TalkLine], talk: TalkImport, tally: Tally) -> None:
         texts: list[LineText] = []
@@ -327,7 +327,8 @@ class Importer(Caller):
 
     def _commit(self, tx: WriteTx, drafts: Sequence[tuple[Event, Draft]]) -> Sequence[Result]:
         """Write drafts under one lock, a stamp each; without `keep_going` all or none."""
-        submissions = [self._submission(draft) for _, draft in drafts]
+        writing = Writer(self._backend, self.principal)
+        submissions = [writing.submission([draft], has_reader=False) for _, draft in drafts]
         results = self._backend.commit(tx, submissions)
         if not self.choices.keep_going:
             for (event, _), result in zip(drafts, results, strict=True):
@@ -336,15 +337,6 @@ class Importer(Caller):
                     raise at_line(result, event.line.number)
 
         return results
-
-    def _submission(self, draft: Draft) -> Submission:
-        return Submission(
-            drafts=(draft,),
-            scopes=visible_scopes(self.principal),
-            actor=self._actor,
-            writer=self.principal,
-            has_reader=False,
-        )
 
     def _sound_drafts(self, events: Sequence[Event], tally: Tally) -> list[tuple[Event, Draft]]:
         writing, words = Writer(self._backend, self.principal), self._words_now()
@@ -443,20 +435,6 @@ def import_history(
     history = [dict(event) for event in events]
     importer = Importer(backend, principal, Choices(Reading(replay=True)))
     return importer.run(lambda: lines_of(history))
-
-
-def _rising(before_us: int, recorded_us: int | None) -> int:
-    """Return the later of two recording times; a history never runs backwards."""
-    if recorded_us is None:
-        return before_us
-
-    if recorded_us < before_us:
-        raise InvalidInput(
-            "recorded_at is earlier than in the line before; sort the file by recorded_at",
-            code="tx_backwards",
-        )
-
-    return recorded_us
 
 
 @contextmanager

@@ -14,6 +14,11 @@ from ..extraction.claims import Extraction
 from .refusals import RefusedLine
 
 _MOST_WITHDRAWN = 100
+_COUNTS = (
+    *("events", "skipped", "definitions", "transactions", "skipped_groups"),
+    *("reviews", "actions"),
+)
+"""What a tally and its report count under one name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,15 +135,10 @@ class Tally:
 
     def report(self, rejects: Path | None) -> IngestReport:
         """What stands so far; `rejects` is where refused lines were kept."""
+        counts = {name: getattr(self, name) for name in _COUNTS}
         return IngestReport(
-            events=self.events,
-            skipped=self.skipped,
-            definitions=self.definitions,
-            transactions=self.transactions,
-            skipped_groups=self.skipped_groups,
+            **counts,
             outcomes=dict(sorted(self.outcomes.items())),
-            reviews=self.reviews,
-            actions=self.actions,
             rejected=tuple(self.rejected),
             rejects_file=str(rejects) if rejects and self.rejected else None,
             seconds=time.perf_counter() - self.start_s,

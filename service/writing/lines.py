@@ -19,7 +19,7 @@ import json
 import re
 import sys
 import zlib
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from itertools import chain, count, islice
@@ -38,6 +38,7 @@ from ...schema.limits import LINE_BYTES, json_of
 from ...schema.write import RESTATE, Write
 from ..backend.caller import instant
 from .csv_mapping import CsvMapping, header_mapping, read_mapping
+from .draft import check_shape
 from .trust import parsed_authorship
 
 STDIN: Final = "-"
@@ -272,41 +273,35 @@ def read(line: Line, reading: Reading) -> Definition | TalkLine | Event:
         parsed_authorship(event.get("writer"))
 
     replay_fields = {"recorded_at", "writer"} if reading.replay else {"recorded_at"}
-    members = checked_fields(
-        {name: value for name, value in event.items() if name not in replay_fields}
-    )
+    members = checked_fields({k: v for k, v in event.items() if k not in replay_fields})
     if reading.ignore_external_ids:
         members = {name: _anonymous(value) for name, value in members.items()}
-
     if reading.restate:
         members.setdefault("op", RESTATE)
 
-    return Event(line, event, Write(**members), recorded_us)
+    write = Write(**members)
+    check_shape(write)
+    return Event(line, event, write, recorded_us)
 
 
 def checked_fields(members: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a write that have a value, each of the right JSON type.
+    """Return the fields of a write that have a value.
 
     Raises:
-        InvalidInput: `unknown_field`, `bad_field`.
+        InvalidInput: `unknown_field`.
     """
-    for name, value in members.items():
-        _check(name, value)
+    for name in members.keys() - _FIELDS:
+        raise unknown_field(name, _FIELDS)
     return {name: value for name, value in members.items() if value is not None}
 
 
-def at_line(error: TenureError, number: int) -> TenureError:
-    """Return the same error with the number of its line in front."""
-    return at_lines(error, number, number)
-
-
-def at_lines(error: TenureError, first: int, last: int) -> TenureError:
-    """Return the same error with the numbers of its lines in front."""
+def at_line(error: TenureError, first: int, last: int | None = None) -> TenureError:
+    """Return the same error with the number of its line, or of its lines, in front."""
     # Who met it first knew best where.
     if "line" in error.data:
         return error
 
-    position = f"line {first}" if first == last else f"lines {first} to {last}"
+    position = f"line {first}" if last in (None, first) else f"lines {first} to {last}"
     data: dict[str, Any] = {**error.data, "line": first}
     return type(error)(f"{position}: {error}", code=error.code, **data)
 
@@ -358,65 +353,6 @@ def _recorded_us(event: Mapping[str, Any], reading: Reading) -> int | None:
         raise InvalidInput("recorded_at is a moment, not an open end", code="bad_time")
 
     return instant(recorded_at, field="recorded_at")
-
-
-_TEXTS: Final = frozenset(
-    {"applicable_task_types", "sensitivity", "allow_roles", "deny_roles", "derived_from"}
-)
-_OBJECTS: Final = frozenset({"scope", "decay_rule", "enforcement"})
-_NUMBERS: Final = frozenset({"source_authority", "confidence"})
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_is_text, cast("list[object]", value)))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_entity(value: Any) -> bool:
-    if not isinstance(value, dict):
-        return _is_text(value)
-
-    members = cast("dict[str, Any]", value)
-    ids = members.get("external_ids", {})
-    return (
-        _is_text(members.get("name"))
-        and _is_text(members.get("type", ""))
-        and _is_texts(members.get("aliases", []))
-        and isinstance(ids, dict)
-        and all(map(_is_text, cast("dict[str, Any]", ids).values()))
-    )
-
-
-_Shape = tuple[Callable[[Any], bool], str]
-"""What a field must look like, and how to say it."""
-
-_TEXT: Final[_Shape] = (_is_text, "a text")
-_SHAPES: Final[Mapping[str, _Shape]] = {
-    **dict.fromkeys(_FIELDS, _TEXT),
-    **dict.fromkeys(_TEXTS, (_is_texts, "a list of texts")),
-    **dict.fromkeys(_NUMBERS, (_is_number, "a number")),
-    **dict.fromkeys(_OBJECTS, (lambda v: isinstance(v, dict), "an object")),
-    "value": (lambda v: True, "anything"),
-    "planned": (lambda v: isinstance(v, bool), "true or false"),
-    "authority_level": (lambda v: _is_number(v) and float(v).is_integer(), "a whole number"),
-    "subject": (_is_entity, "a name, an id, or {name, type, aliases, external_ids}"),
-}
-
-
-def _check(name: str, value: Any) -> None:
-    if name not in _FIELDS:
-        raise unknown_field(name, _FIELDS)
-
-    fits, shape_text = _SHAPES[name]
-    if value is not None and not fits(value):
-        raise InvalidInput(f"{name} must be {shape_text}", code="bad_field", field=name)
 
 
 def _anonymous(value: Any) -> Any:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypedDict
@@ -138,7 +137,11 @@ class Observer(Caller):
             observation, refusals = self._also_called(observation, names, scope)
         writer = Writer(self._backend, self.principal)
 
-        passage = self._passage_draft(writer, observation, scope)
+        (passage,) = writer.drafts([self.passage(observation, scope)])
+        finder = MentionFinder(self._backend, self.principal)
+        scope_id = passage.details.scope.scope_id
+        spans = finder.spans(observation.text, scope_id, observation.mentions)
+        passage = replace(passage, mentions=spans)
         if reading.key is not None:
             # Before the write: what is erased right after it must not leave its answer behind.
             self._backend.answers.bind(reading.key, passage.object_id)
@@ -149,7 +152,15 @@ class Observer(Caller):
             for proposal in extraction_account.claims:
                 meant_claims = self._as_known(proposal, observation, scope)
                 if proposal.if_subject_known and not tells_of(extraction_account.claims, proposal):
-                    meant_claims = self._if_told_of(meant_claims, observation, scope)
+                    speaker, known = (
+                        observation.speaker,
+                        WithdrawalReader(self._backend, self.principal),
+                    )
+                    meant_claims = [
+                        claim
+                        for claim in meant_claims
+                        if speaker is not None and known.is_told_of(claim, speaker, scope)
+                    ]
                 if not meant_claims and proposal.is_withdrawal:
                     refusals.append(_nothing_known(proposal, observation.text))
                 for claim in meant_claims:
@@ -237,15 +248,6 @@ class Observer(Caller):
         named = replace(speaker, aliases=tuple(dict.fromkeys((*speaker.aliases, *aliases))))
         return replace(observation, speaker=named if aliases else observation.speaker), refusals
 
-    def _passage_draft(self, writer: Writer, observation: Observation, scope: Scope) -> Draft:
-        """The draft of the text itself, linked to whom its names mean."""
-        (passage,) = writer.drafts([self._passage(observation, scope)])
-        finder = MentionFinder(self._backend, self.principal)
-        scope_id = passage.details.scope.scope_id
-        spans = finder.spans(observation.text, scope_id, observation.mentions)
-
-        return replace(passage, mentions=spans)
-
     def _is_own_word(self, observation: Observation) -> bool:
         """Whether the caller's own user said it: what others say is data, whoever passes it on."""
         speaker = observation.speaker
@@ -283,15 +285,6 @@ class Observer(Caller):
             code="scope_missing",
         )
 
-    def _utterance_time(self, stated_time: Moment) -> datetime:
-        utterance_time = moment(
-            self._backend.now_us() if stated_time is None else instant(stated_time, field="at")
-        )
-        if utterance_time is None:
-            raise InvalidInput("at= must be a moment, not an open end", code="bad_time")
-
-        return utterance_time
-
     def question(self, observation: Observation) -> TextQuestion | None:
         """What an extractor is told about a text; asks it nothing yet. None for a text of nobody.
 
@@ -301,7 +294,13 @@ class Observer(Caller):
         if not observation.text.strip():
             raise InvalidInput("there is nothing to observe in an empty text", code="missing_value")
 
-        said_at = self._utterance_time(observation.at)
+        said_at = moment(
+            self._backend.now_us()
+            if observation.at is None
+            else instant(observation.at, field="at")
+        )
+        if said_at is None:
+            raise InvalidInput("at= must be a moment, not an open end", code="bad_time")
         speaker = observation.speaker
         if speaker is None:
             return None
@@ -336,20 +335,8 @@ class Observer(Caller):
         backend = self._backend
         answers = kept_extractions(backend.extractor, questions, backend.answers)
 
-        readings: list[TextReading] = []
-        for question, answer in zip(questions, answers, strict=True):
-            readings.append(TextReading(answer, question.key))
-        return readings
-
-    def _if_told_of(
-        self, claims: Sequence[ExtractedClaim], observation: Observation, scope: Scope
-    ) -> list[ExtractedClaim]:
-        """Those of some claims about somebody of whom the speaker told before."""
-        speaker = observation.speaker
-        if speaker is None:
-            return []
-        reader = WithdrawalReader(self._backend, self.principal)
-        return [claim for claim in claims if reader.is_told_of(claim, speaker, scope)]
+        keys = (question.key for question in questions)
+        return list(map(TextReading, answers, keys))
 
     def _as_known(
         self, claim: ExtractedClaim, observation: Observation, scope: Scope
@@ -397,22 +384,19 @@ class Observer(Caller):
         days = [changed_on(claim.valid_from, candidate.valid_from) for candidate in candidates]
         return replace(claim, valid_from=None) if None in days else claim
 
-    def passage(self, observation: Observation) -> Write:
+    def passage(self, observation: Observation, scope: Scope | None = None) -> Write:
         """The write of a text itself, without what it says.
 
         Raises:
             InvalidInput: `scope_missing`.
         """
-        return self._passage(observation, self._scope(observation.layer))
-
-    def _passage(self, observation: Observation, scope: Scope) -> Write:
         speaker = observation.speaker if isinstance(observation.speaker, str) else "the speaker"
         return Write(
             subject=observation.speaker,
             content=observation.text,
             object_type="retrieved_passage",
             layer=observation.layer.value,
-            scope=scope,
+            scope=scope or self._scope(observation.layer),
             source_origin=observation.source_origin,
             valid_from=observation.at,
             why_it_matters=observation.why_it_matters

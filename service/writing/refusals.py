@@ -205,11 +205,8 @@ def _lines_of(records: Iterable[Line]) -> Iterator[Line]:
         elif text:
             yield Line(number, text)
         else:
-            yield Line(number, "", _withheld())
-
-
-def _withheld() -> InvalidInput:
-    return InvalidInput(
-        "the line held a secret and was not kept; state it without the secret as `event`",
-        code="secret_in_content",
-    )
+            refusal = InvalidInput(
+                "the line held a secret and was not kept; state it without the secret as `event`",
+                code="secret_in_content",
+            )
+            yield Line(number, "", refusal)

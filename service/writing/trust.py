@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Final
+from typing import Final, NamedTuple
 
 from ...compiler.safety.detect import TextChannel
 from ...resolution.names import KnownNames
@@ -64,13 +64,22 @@ _OWNER_ALONE = "owner"
 """Whom an empty intersection leaves: the owner of the tenant."""
 
 
+class Source(NamedTuple):
+    """What a derived claim takes over from an object that it is derived from."""
+
+    details: Details
+    permissions: Permissions
+    source_authority: int
+    """In thousandths."""
+
+
 @dataclass(frozen=True, slots=True)
 class References:
     """What a write refers to, as the caller may see it."""
 
     target: Assertion | None = None
     """The object that is addressed instead of subject and slot."""
-    sources: tuple[Assertion, ...] = ()
+    sources: tuple[Source, ...] = ()
     """What it is derived from."""
     names: KnownNames = field(default_factory=KnownNames)
     """The names of the entities that it names by id, or that its target is about."""
@@ -183,7 +192,7 @@ def trust_of(request: WriteRequest, source: Channel) -> float:
     open_kind = source.kind.default_level == Authority.RETRIEVED
     is_untrusted = open_kind and not request.context.principal.privileged
     ceiling = min(source.source_authority, source.kind.source_authority) if is_untrusted else None
-    shares = [s.claim.source_authority / 1000 for s in request.references.sources]
+    shares = [s.source_authority / 1000 for s in request.references.sources]
 
     return min([source.source_authority if ceiling is None else ceiling, *shares])
 
@@ -285,7 +294,7 @@ def parsed_authorship(statement: object) -> Authorship | None:
     return authorship
 
 
-def _rank(source: Assertion, kinds: Mapping[str, SourceKind]) -> int:
+def _rank(source: Source, kinds: Mapping[str, SourceKind]) -> int:
     # A kind that the vocabulary does not have counts as the weakest of all.
     kind = kinds.get(source.details.source_kind)
     return kind.rank if kind else max(k.rank for k in kinds.values())
@@ -338,7 +347,7 @@ def _check_viewer(principal: Principal, scope: Scope) -> None:
         )
 
 
-def derived_scope(sources: Sequence[Assertion]) -> Scope:
+def derived_scope(sources: Sequence[Source]) -> Scope:
     """The scope that holds all ids of the sources' scopes.
 
     Raises:
@@ -362,7 +371,7 @@ def derived_scope(sources: Sequence[Assertion]) -> Scope:
     return Scope(**ids)
 
 
-def check_narrow(scope: Scope, sources: Sequence[Assertion]) -> None:
+def check_narrow(scope: Scope, sources: Sequence[Source]) -> None:
     """Refuse a stated scope that is wider than where the sources stand.
 
     Raises:

@@ -8,7 +8,8 @@ so that nobody takes back what another said of him. Nothing is written for what 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from functools import cache
@@ -65,8 +66,7 @@ class WithdrawalReader(Caller):
         self, claim: ExtractedClaim, speaker: EntityLike, scope: Scope, said_at: Moment
     ) -> Sequence[ExtractedClaim]:
         """The claims that a withdrawal means; none where nothing such is known."""
-        with self._reading() as reader:
-            search = self._search(reader, scope, said_at)
+        with self._search(scope, said_at) as search:
             members = search.members_of(claim.subject or speaker)
             if not members:
                 return ()
@@ -90,16 +90,14 @@ class WithdrawalReader(Caller):
 
     def was_known(self, claim: ExtractedClaim, speaker: EntityLike, scope: Scope) -> bool:
         """Whether a slot ever had the value of a claim, in the scope of its speaker."""
-        with self._reading() as reader:
-            search = self._search(reader, scope, None)
+        with self._search(scope) as search:
             members = search.members_of(claim.subject or speaker)
             known = search.facts_about(members, claim.slot) if members else []
             return any(_means(claim, fact) for fact in known)
 
     def is_told_of(self, claim: ExtractedClaim, speaker: EntityLike, scope: Scope) -> bool:
         """Whether a speaker said in this scope of the subject of a claim who or how that is."""
-        with self._reading() as reader:
-            search = self._search(reader, scope, None)
+        with self._search(scope) as search:
             members = search.members_of(claim.subject or "")
             if not members:
                 return False
@@ -112,15 +110,16 @@ class WithdrawalReader(Caller):
 
     def is_free(self, name: str, speaker: EntityLike, scope: Scope) -> bool:
         """Whether nobody but the speaker has a name in the scope in which he speaks."""
-        with self._reading() as reader:
-            search = self._search(reader, scope, None)
-            roots, _ = find(reader, name, search.sight, search.point.tx_us)
-            own, _ = find(reader, speaker, search.sight, search.point.tx_us)
+        with self._search(scope) as search:
+            roots, _ = find(search.reader, name, search.sight, search.point.tx_us)
+            own, _ = find(search.reader, speaker, search.sight, search.point.tx_us)
             return not roots or set(roots) <= set(own)
 
-    def _search(self, reader: Reader, scope: Scope, said_at: Moment) -> _Search:
-        point = point_of(pinned(self._backend, self.principal, reader, said_at, None))
-        return _Search(reader, self.principal.sight([scope.scope_id]), point)
+    @contextmanager
+    def _search(self, scope: Scope, said_at: Moment = None) -> Generator[_Search]:
+        with self._reading() as reader:
+            point = point_of(pinned(self._backend, self.principal, reader, said_at, None))
+            yield _Search(reader, self.principal.sight([scope.scope_id]), point)
 
 
 class _Search(NamedTuple):
@@ -146,11 +145,16 @@ class _Search(NamedTuple):
         Whoever says that something is not so may mean the answer to it: then it is left alone,
         unless `may_be_answered`.
         """
-        turn = self._last_turn(members)
+        versions = self._rows(Ask(subjects=tuple(members), texts=1))
+        turns = [version for version in versions if is_turn(version.details)]
+        turn = max(turns, key=lambda version: version.turn, default=None)
         if turn is None or turn.content is None:
             return []
-        if not may_be_answered and self._is_answered(turn):
-            return []
+        numbers = tuple(range(turn.turn + 1, turn.turn + 1 + _ANSWERS))
+        answers = Ask(turns=(ScopeTurns(turn.details.scope.scope_id, numbers),))
+        for answer in () if may_be_answered else self._rows(answers):
+            if answer.details.source_origin.startswith(_AGENT):
+                return []
 
         text = turn.content.text
         spans = list(sentence_spans(text))
@@ -161,18 +165,6 @@ class _Search(NamedTuple):
             if fact.version.content is not None and fact.version.content.text in sentence:
                 known.append(fact)
         return known
-
-    def _last_turn(self, members: Sequence[str]) -> Version | None:
-        turns: list[Version] = []
-        for version in self._rows(Ask(subjects=tuple(members), texts=1)):
-            if is_turn(version.details):
-                turns.append(version)
-        return max(turns, key=lambda version: version.turn, default=None)
-
-    def _is_answered(self, turn: Version) -> bool:
-        numbers = tuple(range(turn.turn + 1, turn.turn + 1 + _ANSWERS))
-        answers = self._rows(Ask(turns=(ScopeTurns(turn.details.scope.scope_id, numbers),)))
-        return any(version.details.source_origin.startswith(_AGENT) for version in answers)
 
     def _facts(self, ask: Ask) -> list[_Known]:
         versions: list[Version] = []

@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 
 from ...resolution.keys import is_id
 from ...resolution.names import KnownNames
-from ...schema.claim import Assertion, Authorship, Claim, Content, Version
+from ...schema.claim import Assertion, Authorship, Content, Version
 from ...schema.errors import InvalidInput, TenureError
-from ...schema.interval import ALL_TIME, INF_US, MIN_US
+from ...schema.interval import INF_US, MIN_US
 from ...schema.principal import OPERATE, visible_scopes
 from ...schema.signing import key_digest, key_id, signed_manifest
 from ...schema.slots import RULE_KINDS, STRUCTURE_SLOTS
@@ -28,7 +28,7 @@ from ..backend.backend import DELETE, UPSERT, event_id
 from ..backend.caller import Caller, instant, unknown_object
 from ..reading.view import find, pinned, sight_of
 from .draft import INJECTION, check_shape, sanitize
-from .trust import References, WriteContext, may_offer_tools, recorded_authorship
+from .trust import References, Source, WriteContext, may_offer_tools, recorded_authorship
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ class Writer(Caller):
                 authorship = recorded_authorship(draft.details, event.get("writer"))
                 drafts.append(by_author(draft, authorship))
             # An import only counts its receipts.
-            submissions.append(self._submission(drafts, group.recorded_us, has_reader=False))
+            submissions.append(self.submission(drafts, group.recorded_us, has_reader=False))
         return submissions
 
     def _commit_all(
@@ -224,13 +224,14 @@ class Writer(Caller):
         dry_run: bool = False,
     ) -> tuple[Receipt, ...]:
         """Return the receipts of drafts that share one transaction and one stamp."""
-        submission = self._submission(drafts)
+        submission = self.submission(drafts)
         tenant = self._tenant
         takes_back = all(draft.op in (Op.RETRACT, Op.DELETE) for draft in drafts)
         with self._backend.span_of(DELETE if takes_back else UPSERT, tenant) as span:
             if dry_run:
-                result = self._backend.queue(tenant).submit(
-                    lambda tx: self._rehearse(tx, submission)
+                # The commit of a write but for its last step: a preview cannot say anything else.
+                (result,) = self._backend.queue(tenant).submit(
+                    lambda tx: self._backend.commit(tx, [submission], dry_run=True)
                 )
             else:
                 result = self._backend.queue(tenant).submit(submission)
@@ -246,9 +247,10 @@ class Writer(Caller):
         receipts: tuple[Receipt, ...] = result
         return receipts
 
-    def _submission(
+    def submission(
         self, drafts: Sequence[Draft], stated_tx: int | None = None, *, has_reader: bool = True
     ) -> Submission:
+        """What the queue of the store is given for drafts that share a stamp."""
         return Submission(
             drafts=tuple(map(self._with_signature, drafts)),
             scopes=visible_scopes(self.principal),
@@ -290,11 +292,6 @@ class Writer(Caller):
             and draft.details.slot not in STRUCTURE_SLOTS
         )
         embedding.enqueue(self._tenant, contents)
-
-    def _rehearse(self, tx: WriteTx, submission: Submission) -> Any:
-        # The commit of a write but for its last step, so that a preview cannot say anything else.
-        (result,) = self._backend.commit(tx, [submission], dry_run=True)
-        return result
 
     def _check_size(self, count: int) -> None:
         limit = self._backend.policy.write.max_batch
@@ -423,7 +420,7 @@ class _KnownObjects:
         """
         versions = self.versions
         target = _assertion(versions, write.object_id) if write.object_id else None
-        sources: list[Assertion] = []
+        sources: list[Source] = []
         for object_id in map(str, write.derived_from):
             draft, version = self.drafts.get(object_id), versions.get(object_id)
             status = version.row.look.status if version else None
@@ -434,7 +431,12 @@ class _KnownObjects:
                     code="source_quarantined",
                     object_id=object_id,
                 )
-            sources.append(_of_draft(draft) if draft else _assertion(versions, object_id))
+            if draft is None:
+                assertion = _assertion(versions, object_id)
+                trust = assertion.claim.source_authority
+                sources.append(Source(assertion.details, assertion.permissions, trust))
+            else:
+                sources.append(Source(draft.details, draft.permissions, draft.source_authority))
         return References(target, tuple(sources), self.names)
 
 
@@ -475,25 +477,3 @@ def _with_words(content: Content, words_content: Content) -> Content:
 def by_author(draft: Draft, authorship: Authorship) -> Draft:
     """A draft that counts as another's word."""
     return replace(draft, details=replace(draft.details, authorship=authorship))
-
-
-def _of_draft(draft: Draft) -> Assertion:
-    """Return a draft of the same call as a source of a later one."""
-    return Assertion(
-        claim=Claim(
-            object_id=draft.object_id,
-            slot_key="",
-            op=draft.op,
-            value_key=draft.value_key,
-            interval=ALL_TIME,
-            since_us=ALL_TIME.start_us,
-            level=draft.level,
-            source_authority=draft.source_authority,
-            confidence=draft.confidence,
-            tx=0,
-            ordinal=0,
-        ),
-        details=draft.details,
-        content=draft.content,
-        permissions=draft.permissions,
-    )

@@ -10,10 +10,9 @@ slot reads *erased*, never something wrong.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Protocol
 
 from ...resolution.clusters import WAITING
 from ...resolution.keys import entity_id as derived_entity_id
@@ -30,15 +29,8 @@ from .change import Mandate, OperationChange, begin, kept_receipt, unknown_objec
 from .naming import refold_names, texts_naming
 from .replan import Group, ReplanCause, flag_dependants, groups_for, history_of, reach_of, replan
 
-
-class ErasedEnvelopes(Protocol):
-    """What knows the envelopes that an erasure empties."""
-
-    def recipients(
-        self, reader: Reader, object_ids: Sequence[str], entity_ids: Collection[str]
-    ) -> tuple[ErasedEnvelope, ...]:
-        """The envelopes that held one of these objects or named one of these entities, by id."""
-        ...
+FindEnvelopes = Callable[[Reader, Sequence[str], Collection[str]], tuple[ErasedEnvelope, ...]]
+"""Finds the envelopes that held one of some objects or named one of some entities, by id."""
 
 
 def erase(
@@ -47,7 +39,7 @@ def erase(
     object_id: str | None = None,
     entity: str | None = None,
     along: Sequence[str] = (),
-    envelopes: ErasedEnvelopes | None = None,
+    envelopes: FindEnvelopes | None = None,
     mandate: Mandate,
 ) -> ErasureReceipt:
     """Erase one object, or an entity with all that is said about it under every merged id.
@@ -87,7 +79,7 @@ def erase(
             entity=entity,
         )
     # A waiting entity that may be this one alone goes along; of others the objects are listed.
-    doomed, proposed_ids = dict(known), set[str]()
+    family, proposed_ids = dict(known), set[str]()
     for case in tx.reader().reviews():
         if case.state not in WAITING or not case.blocking:
             continue
@@ -95,19 +87,19 @@ def erase(
         if case.entity_id in known:
             proposed_ids |= candidate_ids
         elif candidate_ids and candidate_ids <= known.keys():
-            doomed |= tx.entities((case.entity_id,), tx_us=clock.last_us).entities
+            family |= tx.entities((case.entity_id,), tx_us=clock.last_us).entities
         elif not candidate_ids.isdisjoint(known):
             proposed_ids.add(case.entity_id)
 
     texts = texts_naming(tx, known, tx_us=clock.last_us)
-    object_ids.update(tx.objects_of(tuple(sorted(doomed))), texts.identifying_ids)
+    object_ids.update(tx.objects_of(tuple(sorted(family))), texts.identifying_ids)
     listed_ids = texts.naming_ids.union(tx.objects_of(tuple(sorted(proposed_ids))))
     receipt, _ = erase_objects(
         tx,
         clock,
         sorted(object_ids),
         mandate,
-        entities=doomed,
+        entities=family,
         listed_ids=listed_ids,
         envelopes=envelopes,
     )
@@ -122,7 +114,7 @@ def erase_objects(
     *,
     entities: Mapping[str, Entity] | None = None,
     listed_ids: Collection[str] = (),
-    envelopes: ErasedEnvelopes | None = None,
+    envelopes: FindEnvelopes | None = None,
 ) -> tuple[ErasureReceipt, Clock]:
     """Erase objects and entities under counters that are locked already.
 
@@ -151,12 +143,16 @@ def erase_objects(
     stale = flag_dependants(tx, change, sources=doomed_ids, excluding=excluded_ids)
 
     change.close_actions(tx.open_actions(object_ids=doomed_ids), "erased")
-    _erase_entities(tx, change, entities or {})
+    for _, entity in sorted((entities or {}).items()):
+        change.entities.append(replace(entity, state=EntityState.ERASED))
+        case = tx.review(review_id(entity))
+        if case and case.state in WAITING:
+            change.reviews.append(decided_case(case, ReviewState.REJECTED, change, note="erased"))
     nameless_ids = refold_names(
         tx, change, closure.assertions, erased_ids=frozenset(entities or ())
     )
     change.objects += doomed_ids
-    recipients = envelopes.recipients(tx.reader(), doomed_ids, entities or ()) if envelopes else ()
+    recipients = envelopes(tx.reader(), doomed_ids, entities or ()) if envelopes else ()
 
     receipt = ErasureReceipt(
         erasure_id=mandate.operation_id,
@@ -256,31 +252,21 @@ class _Closure:
             for key in group.keys:
                 for claim in claims_of.get(key, ()):
                     by_value.setdefault(claim.value_key, []).append(claim)
-            for claims in by_value.values():
-                yield from self._withdrawals_among(claims)
+            for withdrawal in chain.from_iterable(by_value.values()):
+                is_delete = withdrawal.op is Op.DELETE and not withdrawal.says_nothing
+                names_value = withdrawal.op is Op.RETRACT or is_delete
+                if withdrawal.object_id in self.assertions or not names_value:
+                    continue
 
-    def _withdrawals_among(self, claims: Sequence[Claim]) -> Iterable[str]:
-        for withdrawal in claims:
-            is_delete = withdrawal.op is Op.DELETE and not withdrawal.says_nothing
-            names_value = withdrawal.op is Op.RETRACT or is_delete
-            if withdrawal.object_id in self.assertions or not names_value:
-                continue
-
-            # One that took back another claim of the value as well keeps that one away.
-            targets: set[str] = set()
-            for claim in claims:
-                if self._acts_on(withdrawal, claim):
-                    targets.add(claim.object_id)
-            if targets and targets <= self.assertions.keys():
-                yield withdrawal.object_id
-
-    def _acts_on(self, withdrawal: Claim, claim: Claim) -> bool:
-        return (
-            claim.op is not Op.RETRACT
-            and claim.order < withdrawal.order
-            and claim.interval.overlaps(withdrawal.interval)
-            and self.reach(withdrawal, claim)
-        )
+                # One that took back another claim of the value as well keeps that one away.
+                targets: set[str] = set()
+                for claim in by_value[withdrawal.value_key]:
+                    is_earlier = claim.op is not Op.RETRACT and claim.order < withdrawal.order
+                    overlaps = claim.interval.overlaps(withdrawal.interval)
+                    if is_earlier and overlaps and self.reach(withdrawal, claim):
+                        targets.add(claim.object_id)
+                if targets and targets <= self.assertions.keys():
+                    yield withdrawal.object_id
 
     def _derived(self) -> Iterable[str]:
         """Yield objects derived from these alone, or that hold their words."""
@@ -373,15 +359,6 @@ def _repeats(assertion: Assertion, words: Collection[str]) -> bool:
     text = "\n".join(parts).casefold()
     # Substrings and not words: a name inside a longer text, or in a script without spaces, too.
     return any(word in text for word in words)
-
-
-def _erase_entities(tx: WriteTx, change: OperationChange, entities: Mapping[str, Entity]) -> None:
-    """Mark entities erased, and end the cases that wait for a word about them."""
-    for _, entity in sorted(entities.items()):
-        change.entities.append(replace(entity, state=EntityState.ERASED))
-        case = tx.review(review_id(entity))
-        if case and case.state in WAITING:
-            change.reviews.append(decided_case(case, ReviewState.REJECTED, change, note="erased"))
 
 
 def review_id(entity: Entity) -> str:

@@ -244,8 +244,8 @@ def texts_naming(tx: WriteTx, entity_ids: Collection[str], *, tx_us: int) -> Nam
         if len(row.value) < _TELLING:
             continue
         scheme = row.scheme.removeprefix(FORM_MARK)
-        lookup = Lookup(identifiers=((scheme, row.value), (FORM_MARK + scheme, row.value)))
-        holders = tx.known(lookup, scopes=(), tx_us=tx_us).identifiers
+        pairs = (scheme, row.value), (FORM_MARK + scheme, row.value)
+        holders = tx.known(Lookup(identifiers=pairs), scopes=(), tx_us=tx_us).identifiers
         is_shared = is_role_mailbox(row.value) or any(
             holder.entity_id not in known.entities for holder in holders
         )
@@ -304,10 +304,10 @@ def _name_mentions(known: Known) -> Iterator[tuple[str, re.Pattern[str] | None]]
     for form in (normalize(name, "person") for name in sorted(names)):
         if len(form.core) > 1 and form.latin:
             small = "|".join(map(re.escape, form.particles)) or "-"
-            given, family = form.core[0], re.escape(form.core[-1])
-            before = rf"(?<!\w)(?:{titles}|{given[0]})\.?(?:\W+(?:{small}))*\W+{family}"
-            behind = rf"(?<!\w){family}\W+{re.escape(given)}"
-            yield form.core[-1], re.compile(rf"(?:{before}|{behind})(?!\w)")
+            given_name, family = form.core[0], re.escape(form.core[-1])
+            before = rf"(?<!\w)(?:{titles}|{given_name[0]})\.?(?:\W+(?:{small}))*\W+{family}"
+            comma_order = rf"(?<!\w){family}\W+{re.escape(given_name)}"
+            yield form.core[-1], re.compile(rf"(?:{before}|{comma_order})(?!\w)")
 
 
 def _own_words(assertion: Assertion) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tenure.resolution.bind import bind, needs_scoring
+from tenure.resolution.bind import bind, locate, needs_scoring
 from tenure.resolution.context import context_of
 from tenure.resolution.identifiers import lookup_of
 from tenure.resolution.known import Known
@@ -236,3 +236,11 @@ def test_a_near_name_that_only_a_page_used_proposes_nobody_to_a_stronger_writer(
     rules = replace(writer(4), beside=((ANN, page.norm),))
     assert scorer.judge(near, known, rules).candidates != ()
     assert scorer.judge(near, known, replace(rules, authority=2)).candidates == ()
+
+
+def test_a_name_means_only_what_fits_its_type_and_scope() -> None:
+    known = register()
+    (ann,) = locate("Ann", known, frozenset({"tenant"}))
+    assert locate(EntityRef(name="Ann", type="person"), known, frozenset({"tenant"})) == (ann,)
+    assert locate(EntityRef(name="Ann", type="organization"), known, frozenset({"tenant"})) == ()
+    assert locate("Ann", known, frozenset({"user:bob"})) == ()

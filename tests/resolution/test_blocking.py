@@ -15,6 +15,8 @@ from tenure.resolution.blocking import (
     KeyKind,
     acronyms,
     block_keys,
+    is_in_short,
+    look_alike,
     near_names,
     outline,
     shape_of,
@@ -167,3 +169,63 @@ def test_a_name_written_as_one_word_is_near_where_its_last_word_is_an_abbreviati
     assert near_names("AcmeGatewayLabs", "organization", ["Acme Gateway Labs"]) == {
         "Acme Gateway Labs"
     }
+
+
+LOOK_ALIKES = [
+    ("scope", "\u0455\u0441\u043e\u0440\u0435", "system"),
+    ("Payoneer", "\u0420\u0430\u0443oneer", "organization"),
+    ("Payoneer Inc", "\u0420\u0430\u0443oneer Inc.", "organization"),
+    ("paypal", "paypa1", "system"),
+    ("Illumina", "lllumina", "organization"),
+    ("rnodern", "modern", "system"),
+    ("go0gle", "google", "organization"),
+    ("Sam Turner", "Sam Tumer", "person"),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "entity_type"), LOOK_ALIKES)
+def test_names_that_are_drawn_alike_share_a_key(left, right, entity_type):
+    forms = normalize(left, entity_type), normalize(right, entity_type)
+    assert look_alike(*forms)
+    assert look_alike(*reversed(forms))
+    keys = [set(block_keys(form)) for form in forms]
+    assert any(key.startswith("w:") for key, _ in keys[0] & keys[1])
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [("scope", "Scope"), ("scope", "slope"), ("101", "l01"), ("Acme", "Acme Inc"), ("", "")],
+)
+def test_what_is_written_alike_or_drawn_otherwise_is_no_look_alike(left, right):
+    assert not look_alike(normalize(left, "organization"), normalize(right, "organization"))
+
+
+@pytest.mark.parametrize(
+    ("short", "full", "expected"),
+    [
+        ("HR Department", "Human Resources", True),
+        ("HR Department", "Human Resources Department", True),
+        ("R&D Team", "Research and Development", True),
+        ("HR", "Human Resources Office", True),
+        ("HR", "Human Resources", False),  # an acronym alone has its own comparison and veto
+        ("H Department", "Hiring", False),
+        ("Department", "Office", False),
+        ("Min. of Finance", "Ministry of Finance", True),
+        ("Min. of Finance", "Ministry of Health", False),
+        ("Min. of Finance", "Ministry of Finance Berlin", False),
+        ("M. of Finance", "Ministry of Finance", False),
+        ("Fin. Min.", "Finance Ministry", False),  # nothing is left that both say
+        ("Acme v1.2", "Acme v1.2 beta", False),
+    ],
+)
+def test_one_name_says_in_short_what_the_other_says_in_full(
+    short: str, full: str, expected: bool
+) -> None:
+    left, right = normalize(short, "organization"), normalize(full, "organization")
+    assert is_in_short(left, right) is expected
+    assert is_in_short(right, left) is expected
+
+
+def test_people_have_no_departments() -> None:
+    left, right = normalize("Jos. Miller", "person"), normalize("Joseph Miller", "person")
+    assert not is_in_short(left, right)

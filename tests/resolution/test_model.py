@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from tenure.bench.evaluation.fit import model_to_json
 from tenure.resolution.compare import COMPARISONS
-from tenure.resolution.model import default_model, model_from_json, model_to_json, with_version
+from tenure.resolution.model import default_model, model_from_json, with_version
 from tenure.schema.errors import Fault
 from tenure.tests.support.refusals import refused
 

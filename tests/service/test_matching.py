@@ -19,8 +19,9 @@ from typer.testing import CliRunner
 
 from tenure import EntityRef, Memory, Principal, connect
 from tenure.bench.bench_resolve import stock as stock_people
+from tenure.bench.evaluation.fit import model_to_json
 from tenure.faces.cli.main import app
-from tenure.resolution.model import default_model, model_to_json, with_version
+from tenure.resolution.model import default_model, with_version
 from tenure.schema.errors import Forbidden, InvalidInput
 from tenure.schema.policy import Policy, ResolutionPolicy
 from tenure.schema.vocabulary import Authority

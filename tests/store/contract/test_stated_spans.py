@@ -121,3 +121,21 @@ def test_an_export_keeps_the_stated_span(tmp_path: Path, open_memory: Open) -> N
     copy.import_file(tmp_path / "e.jsonl")
     state = copy.as_of("1994-06").slot("Vera Stolz", "office")
     assert held_span(state) == "from 1994, possibly"
+
+
+@pytest.mark.parametrize(
+    ("said", "span"),
+    [
+        ("I have worked at Quarry Works since 2019.", "from 2019"),
+        ("I joined Quarry Works in May 2019.", "from 2019-05"),
+        ("Ich arbeite seit Mai 2019 bei Quarry Works.", "from 2019-05"),
+        ("I joined Quarry Works last year.", "from 2025"),
+        ("I joined Quarry Works on 3 May 2019.", "from 2019-05-03"),
+    ],
+)
+def test_talk_keeps_the_month_or_year_that_it_states(
+    open_memory: Open, said: str, span: str
+) -> None:
+    memory = open_memory()
+    memory.observe(said, speaker="Olga Brandt", at="2026-06-20T09:00:00Z")
+    assert held_span(memory.as_of().slot("Olga Brandt", "employer")) == span

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from enum import StrEnum
 from itertools import product
@@ -135,10 +136,7 @@ REST = (LayerShare("memory", 100, 200), LayerShare("conversation", 100, 200))
         {"profiles": (BudgetProfileRule("default", (SHARE, *REST)),)},
         {"profiles": (BudgetProfileRule("audit", (SHARE, *REST)),) * 2},
         {"profiles": (BudgetProfileRule("", (SHARE, *REST)),) * 2},
-        *(
-            {"profiles": (BudgetProfileRule("audit", (LayerShare("evidence", *share), *REST)),)}
-            for share in ((701, 800), (-1, 200), (300, 200), (500, 1_001))
-        ),
+        {"profiles": (BudgetProfileRule("audit", (LayerShare("evidence", 701, 800), *REST)),)},
         {"signals": (SignalRule(name="mood", layer="tools", full=1),)},
         {"signals": (SignalRule(name="mood", layer="memory", full=0),)},
         {"signals": (SignalRule(name="mood", layer="memory", full=inf),)},
@@ -165,6 +163,13 @@ def test_the_example_that_adds_up_to_110_percent_is_refused() -> None:
         CompilePolicy(profiles=(example,))
 
 
+def test_a_share_below_nothing_or_above_the_whole_is_refused() -> None:
+    for floor, ceiling in ((-1, 200), (5, 1_001), (300, 200)):
+        share = LayerShare("evidence", floor, ceiling)
+        with pytest.raises(InvalidInput, match="must rise within"):
+            CompilePolicy(profiles=(BudgetProfileRule("audit", (share, *REST)),))
+
+
 def test_least_shares_may_take_all_but_the_slack() -> None:
     share = LayerShare("evidence", 700, 1_000)
     CompilePolicy(profiles=(BudgetProfileRule("audit", (share, *REST)),))
@@ -182,7 +187,7 @@ def test_one_number_is_changed_by_replacing_it() -> None:
 
 
 LIMITS = DEFAULT.write.detectors
-NUMBERS = {
+NUMBERS: dict[tuple[type, str], Sequence[Any]] = {
     (CompilePolicy, "relevance_floor"): (-3, 1.1),
     (CompilePolicy, "bm25_k1"): (inf, nan),
     (CompilePolicy, "recap_tokens"): (0,),

@@ -23,22 +23,13 @@ from ...schema.policy import CompilePolicy, Policy
 from ...store.port.records import ScopeTurns, TextPool
 from ...store.port.store import Ask, Page
 from ..ir.records import Via, is_talk
-from ..ranking.talk import B, reach_of
+from ..ranking.talk import OF_ANSWERS, B, reach_of, talk_of
 from ..text.relevance import FULL, Background, bm25_weights
 from .candidates import Candidates
 
 _HITS: Final = 112
 """Found turns whose neighbours are read: the best by words, then by meaning. Looking a few turns
 around many brings more of an answer than looking far around few (`bench/bench_talk.py`)."""
-
-_ANSWERING: Final = ("agent://", "tool://")
-"""The speakers whose turns count as answers to another speaker."""
-
-_ANSWER: Final = ""
-"""Stands for the origin of an answer, of which no talk has a name."""
-
-_GAP: Final = 8
-"""How far two turns of a scope may be apart that still follow each other in one talk."""
 
 TurnPlace = tuple[str, int]
 """Where a turn is: its scope, and its number there."""
@@ -356,9 +347,9 @@ def is_turn_of(version: Version, talks: AbstractSet[tuple[str, str]]) -> bool:
     if not (version.visible and is_talk(version)):
         return False
     origin, scope_id = talk_of(version)
-    if (origin, scope_id) in talks or (_ANSWER, scope_id) in talks:
+    if (origin, scope_id) in talks or (OF_ANSWERS, scope_id) in talks:
         return True
-    return origin == _ANSWER and any(scope_id == scope for _, scope in talks)
+    return origin == OF_ANSWERS and any(scope_id == scope for _, scope in talks)
 
 
 def _places_around(centres: AbstractSet[TurnPlace]) -> Iterator[TurnPlace]:
@@ -388,58 +379,6 @@ def turns_at(places: Iterable[TurnPlace]) -> tuple[ScopeTurns, ...]:
     return tuple(ScopeTurns(scope_id, tuple(turns)) for scope_id, turns in numbers.items())
 
 
-def talk_of(version: Version) -> tuple[str, str]:
-    """What turns of one talk have in common: origin and scope.
-
-    An answer comes from an agent or a tool, whatever the talk, and has the origin of none.
-    """
-    details = version.details
-    origin = details.source_origin
-    is_answer = origin.startswith(_ANSWERING)
-    return _ANSWER if is_answer else origin, details.scope.scope_id
-
-
-def runs_of(turns: Mapping[int, Version]) -> list[list[int]]:
-    """Turns, by a number each, in runs that follow each other in one talk, in their order.
-
-    An answer belongs to the talk that was going on in its scope, the first one to the next.
-    """
-    order = sorted(turns, key=lambda number: turns[number].turn)
-    keys = list(map(talk_of, map(turns.__getitem__, order)))
-    origins: dict[str, str] = {}
-    for origin, scope_id in reversed(keys):
-        if origin != _ANSWER:
-            origins[scope_id] = origin
-
-    talks: dict[tuple[str, str], list[int]] = {}
-    for number, (origin, scope_id) in zip(order, keys, strict=True):
-        if origin != _ANSWER:
-            origins[scope_id] = origin
-        talks.setdefault((origins.get(scope_id, _ANSWER), scope_id), []).append(number)
-
-    runs: list[list[int]] = []
-    for numbers in talks.values():
-        places = [turns[number].turn for number in numbers]
-        # Turns that were not fetched lie between: what is beyond them is another passage.
-        for run in runs_within(places, _GAP):
-            runs.append(numbers[run])
-    return runs
-
-
 def place_of(version: Version) -> TurnPlace:
     """Where a row is; what is no turn has the number 0, which no turn has."""
     return version.details.scope.scope_id, version.turn
-
-
-def runs_within(places: Sequence[int], gap: int) -> Iterator[slice]:
-    """Where runs of rising numbers stand, none of which has a wider gap in it.
-
-    >>> list(runs_within([1, 2, 9], 3))
-    [slice(0, 2, None), slice(2, 3, None)]
-    """
-    start = 0
-    for position in range(1, len(places)):
-        if places[position] - places[position - 1] > gap:
-            yield slice(start, position)
-            start = position
-    yield slice(start, len(places))

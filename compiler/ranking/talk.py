@@ -13,11 +13,12 @@ machines agree. `bench/bench_talk.py` and `bench/bench_chats.py` measure it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from statistics import median
 from typing import Final, NamedTuple
 
+from ...schema.claim import Version
 from ..text.relevance import COSINE_FULL, FULL, Background, bm25
 
 K1: Final = 1.2
@@ -69,6 +70,12 @@ FEW: Final = 20
 """Turns below which most words are rare, those that say nothing too."""
 NEAR: Final = COSINE_FULL // 4
 """The cosine below which nearness alone finds no turn."""
+_ANSWERING: Final = ("agent://", "tool://")
+"""The speakers whose turns count as answers to another speaker."""
+OF_ANSWERS: Final = ""
+"""Stands for the origin of an answer, of which no talk has a name."""
+_GAP: Final = 8
+"""How far two turns of a scope may be apart that still follow each other in one talk."""
 
 
 class SpokenTurn(NamedTuple):
@@ -241,3 +248,55 @@ def named_speaker(question: str, names: Iterable[str]) -> str:
         ):
             found.add(name)
     return found.pop() if len(found) == 1 else ""
+
+
+def talk_of(version: Version) -> tuple[str, str]:
+    """What turns of one talk have in common: origin and scope.
+
+    An answer comes from an agent or a tool, whatever the talk, and has the origin of none.
+    """
+    details = version.details
+    origin = details.source_origin
+    is_answer = origin.startswith(_ANSWERING)
+    return OF_ANSWERS if is_answer else origin, details.scope.scope_id
+
+
+def runs_of(turns: Mapping[int, Version]) -> list[list[int]]:
+    """Turns, by a number each, in runs that follow each other in one talk, in their order.
+
+    An answer belongs to the talk that was going on in its scope, the first one to the next.
+    """
+    order = sorted(turns, key=lambda number: turns[number].turn)
+    keys = list(map(talk_of, map(turns.__getitem__, order)))
+    origins: dict[str, str] = {}
+    for origin, scope_id in reversed(keys):
+        if origin != OF_ANSWERS:
+            origins[scope_id] = origin
+
+    talks: dict[tuple[str, str], list[int]] = {}
+    for number, (origin, scope_id) in zip(order, keys, strict=True):
+        if origin != OF_ANSWERS:
+            origins[scope_id] = origin
+        talks.setdefault((origins.get(scope_id, OF_ANSWERS), scope_id), []).append(number)
+
+    runs: list[list[int]] = []
+    for numbers in talks.values():
+        places = [turns[number].turn for number in numbers]
+        # Turns that were not fetched lie between: what is beyond them is another passage.
+        for run in _runs_within(places, _GAP):
+            runs.append(numbers[run])
+    return runs
+
+
+def _runs_within(places: Sequence[int], gap: int) -> Iterator[slice]:
+    """Where runs of rising numbers stand, none of which has a wider gap in it.
+
+    >>> list(_runs_within([1, 2, 9], 3))
+    [slice(0, 2, None), slice(2, 3, None)]
+    """
+    start = 0
+    for position in range(1, len(places)):
+        if places[position] - places[position - 1] > gap:
+            yield slice(start, position)
+            start = position
+    yield slice(start, len(places))

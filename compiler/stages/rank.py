@@ -23,7 +23,6 @@ from ...schema.compile_terms import PriorityTier, Reason, SectionName, Stage
 from ...schema.vocabulary import Authority, ObjectType, SlotKind
 from ..conversion.ladder import is_offered
 from ..gathering.rerank import blend
-from ..gathering.text_pool import runs_of
 from ..ir.context import CompileContext
 from ..ir.outputs import Ranked, Validated
 from ..ir.records import (
@@ -52,6 +51,7 @@ from ..ranking.signals import (
     turn_scores,
     value_terms,
 )
+from ..ranking.talk import runs_of
 from ..text.directives import Directive, are_opposite, directive_of, rival_choice
 from ..text.relevance import FULL, Document, fuse, micro, term_counts, terms_of
 

@@ -41,11 +41,11 @@ from ...schema.claim import Version
 from ...schema.compile_terms import Ladder, Reason, SectionName
 from ...schema.policy import QUALITY_METRICS, CompilePolicy
 from ..fitting.fit import MILLION, THOUSAND
-from ..gathering.text_pool import runs_of
 from ..ir.context import CompileContext, question
 from ..ir.outputs import Passes
 from ..ir.records import Piece, Verdict, freshness_of, is_talk
 from ..ranking.asked import named_slots
+from ..ranking.talk import runs_of
 from ..render.cache_plan import RenderPlan, expected_cached_tokens
 from ..safety.isolation import Isolation, injection_surface
 from ..text.duplicates import shingle_list

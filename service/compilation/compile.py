@@ -20,11 +20,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from ...compiler.compile import compile as compile_envelope
+from ...compiler.compile import replay
 from ...compiler.envelope.envelope import Envelope
 from ...compiler.gathering.mentions import ExactBinder, compile_names
 from ...compiler.gathering.nearest import vectors_wanted
 from ...compiler.ir.context import Circumstances, project_of, scopes_of
-from ...compiler.replay import replay
 from ...compiler.request.parse import parse_request
 from ...compiler.request.request import CompileRequest, WindowPin
 from ...compiler.trace.manifest import Manifest, manifest_from_json, principal_of, stored_ids

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from tenure.compiler.compile import replay
 from tenure.compiler.envelope.envelope import Envelope
 from tenure.compiler.ir.records import Neighbours
-from tenure.compiler.replay import replay
 from tenure.compiler.trace.manifest import Manifest, manifest_from_json, principal_of
 from tenure.schema.claim import Content, Permissions, Version
 from tenure.schema.compile_terms import OverflowPolicy

@@ -116,7 +116,7 @@ def test_a_derived_object_is_as_weak_as_its_weakest_source(open_memory: Open) ->
 
 
 def test_a_page_states_no_trust_above_that_of_its_kind(open_memory: Open) -> None:
-    ann = bound(open_memory(), user="ann")
+    ann = caller(open_memory(), user="ann")
     for origin, trust in (("https://x.org", 0.4), ("user://ann", 0.9)):
         stated = ann.write(SAM, "office", "Rome", source_origin=origin, source_authority=0.9)
         assert ann.as_of().object(stated.object_id).source_authority == trust

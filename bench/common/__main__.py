@@ -103,8 +103,9 @@ def sessions(options: argparse.Namespace) -> Iterator[str]:
     if not options.sessions:
         raise Unavailable("state a copy: --sessions longmemeval=FILE, locomo, beam or memconflict")
     for option in options.sessions:
+        source, _, path = option.partition("=")
         try:
-            yield from _session_tables(*option.partition("=")[::2], options)
+            yield from _session_tables(source, path, options)
         except (Unavailable, TenureError) as reason:
             yield f"### {option}\n\nskipped: {reason}\n"
 

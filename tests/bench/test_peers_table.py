@@ -10,14 +10,14 @@ from rich.console import Console
 
 from tenure.bench import bench_peers
 from tenure.bench.peers.systems import SYSTEMS, System
-from tenure.bench.peers.table import LINES, failures, markdown, median, rows, shown
+from tenure.bench.peers.table import LINES, Figure, failures, markdown, median, rows, shown
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_a_cell_is_the_median_of_the_rounds_and_what_a_system_cannot_do_a_dash() -> None:
     label = "as of two times, right of 100"
-    able = [{label: 9.0}, {label: 0}, {label: 0}]
+    able: list[dict[str, Figure]] = [{label: 9.0}, {label: 0}, {label: 0}]
     table = {name: cells for name, *cells in rows({"able": able, "unable": [{label: None}]})}
 
     assert table[label] == ["0", "-"]

@@ -258,7 +258,7 @@ export class Tenure {
     neighbourhood(request: ViewNeighbourhoodRequest, options?: CallOptions): Promise<NeighbourhoodAnswer>;
     /** `memory.view.object`; needs the permit `memory:read`. Return an object as it looks at the view. */
     object(request: ViewObjectRequest, options?: CallOptions): Promise<ContextObjectAnswer>;
-    /** `memory.view.search`; needs the permit `memory:read`. Return the best matching shown objects; ties are in order of object id. */
+    /** `memory.view.search`; needs the permit `memory:read`. Return the best matching shown objects; of equal matches the newest first. */
     search(request: ViewSearchRequest, options?: CallOptions): Promise<SearchResultAnswer>;
     /** `memory.view.slot`; needs the permit `memory:read`. Return the state of a slot; `scope` reads that scope alone. */
     slot(request: ViewSlotRequest, options?: CallOptions): Promise<SlotStateAnswer>;
@@ -1505,6 +1505,28 @@ export type EraseSessionRequest = {
   user?: string | null;
 };
 
+/** An envelope that an erasure emptied, and who had received it. */
+export type ErasedEnvelopeAnswer = {
+  /** The id of a compiled envelope. */
+  envelope_id: string;
+  /** The erased objects that it held, sorted; none where only its request named the entity. */
+  object_ids?: Array<string>;
+  /** The project of the caller. */
+  project?: string | null;
+  /** The id of a session. */
+  session?: string | null;
+  /** The task type, such as assistant or analytical_reporting. */
+  task?: string;
+  /** Tokens, as the model counts them. */
+  tokens?: number;
+  /** The moment of knowledge: when the store learned it. */
+  tx?: string | null;
+  /** None also where the user is who was erased. */
+  user?: string | null;
+  /** The moment in the world for which it is asked. */
+  valid?: string | null;
+};
+
 /** What an erasure emptied, and what it left; ids only. */
 export type ErasureReceiptAnswer = {
   /** What waits for a decision because of it. */
@@ -1526,6 +1548,8 @@ export type ErasureReceiptAnswer = {
   originals?: Array<string>;
   /** Why, for the record. */
   reason: string;
+  /** Who had received each of these envelopes, by envelope id. */
+  recipients?: Array<ErasedEnvelopeAnswer>;
   replayed?: boolean;
   /** Sessions whose texts named the entity and were emptied, or name it in a single word and wait for a person to look, sorted. */
   sessions?: Array<string>;

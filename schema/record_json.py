@@ -14,7 +14,7 @@ from __future__ import annotations
 import base64
 import binascii
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import is_dataclass
 from datetime import datetime
 from enum import Enum
@@ -67,9 +67,9 @@ def _plain_record(record: object) -> Plain:
     members: dict[str, Plain] = members_of(record)
     # Most fields are plain values, which need no further call.
     for name, member in members.items():
-        kind: Any = type(member)
+        kind = cast("type[object]", type(member))
         if kind not in _SCALARS:
-            members[name] = _converter(kind)(member)
+            members[name] = _converter(cast("Hashable", kind))(member)
     return members
 
 
@@ -151,11 +151,12 @@ def _tuple_decoder(kinds: tuple[Any, ...]) -> Callable[[Plain], tuple[Any, ...]]
     def decode(plain: Plain) -> tuple[Any, ...]:
         if not isinstance(plain, list):
             raise ValueError(f"{plain!r} is no list")
+        items = cast(list[object], plain)
         if is_endless:
-            return tuple(map(decoders[0], cast(list[object], plain)))
-        if len(decoders) != len(cast(list[object], plain)):
+            return tuple(map(decoders[0], items))
+        if len(decoders) != len(items):
             raise ValueError(f"{plain!r} has not {len(decoders)} items")
-        return tuple([decoder(item) for decoder, item in zip(decoders, plain, strict=True)])
+        return tuple([decoder(item) for decoder, item in zip(decoders, items, strict=True)])
 
     return decode
 

@@ -96,7 +96,7 @@ class Ranked:
     """Canonical ids of the entities that the question names."""
     asked: tuple[tuple[str, str], ...] = ()
     """(canonical subject, slot) that it asks, the slot empty for a subject as a whole."""
-    asked_slots: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    asked_slots: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     """The slots that it asks, with the words that ask for each."""
     unknown_names: tuple[str, ...] = ()
     """Names in the question of which nothing visible holds a word."""

@@ -329,7 +329,7 @@ def _long_answer(memory: Memory, call: Call, arguments: dict[str, Any], tell: Te
         def watch_step(step: str, count: int) -> None:
             tell({"step": step, "emptied": count})
 
-        target = {"object_id": None, "entity": None, **fields}
+        target: dict[str, Any] = {"object_id": None, "entity": None, **fields}
         return answer_json(call, steward.erase(**target, watch=watch_step))
 
     def watch(receipt: SweepReceipt) -> None:

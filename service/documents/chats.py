@@ -282,6 +282,7 @@ def _date_order(dates: Sequence[str], name: str, stated: str | None) -> tuple[in
     for order in orders.values():
         days = [tuple(row[place] for place in reversed(order)) for row in rows]
         fitting += [order] if days == sorted(days) else []
+
     if len(fitting) == 1:
         return fitting[0]
     raise refusal(

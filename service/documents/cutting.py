@@ -118,6 +118,7 @@ def _bare_headings(blocks: Sequence[FileBlock]) -> frozenset[int]:
             level = block.level
         else:
             bare.add(place)
+
     return frozenset(bare)
 
 
@@ -135,6 +136,7 @@ def heading_paths(headings: Sequence[Heading]) -> tuple[tuple[str, ...], ...]:
             above.pop()
         above.append(heading)
         paths.append(tuple(outer.title for outer in above))
+
     return tuple(paths)
 
 

@@ -108,6 +108,7 @@ def read_file(
         if block.kind is FileBlockKind.HEADING:
             # A title is one line wherever it is shown, so it is one in the text of the reading.
             blocks[place] = block._replace(text=single_spaced(block.text))
+
     if not blocks:
         raise refusal("no_text", f"{name} has no text; a scan must be recognised first")
     titles = (block.text for block in blocks if block.kind is FileBlockKind.HEADING)
@@ -141,6 +142,7 @@ def decode(data: bytes, name: str, encoding: str | None) -> str:
 
     if "\0" in text:
         raise refusal("invalid_encoding", f"{name} holds NUL characters; state encoding=")
+
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 

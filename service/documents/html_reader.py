@@ -191,6 +191,7 @@ def _whole_block(node: Any, drops: Counter[str]) -> FileBlock:
         cells = _elements(row, drops, ("td", "th")) if row.tag == "tr" else [row]
         texts = [single_spaced(_words(cell, drops)) for cell in cells]
         rows += [" | ".join(texts)] if any(texts) else []
+
     return FileBlock("\n".join(rows), FileBlockKind.TABLE)
 
 

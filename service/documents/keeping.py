@@ -144,6 +144,7 @@ class DocumentWriter(Writer):
                 add_alias(
                     tx, str(first.entity), name, scope_id=scope_id, mandate=mandate, scorer=None
                 )
+
             return result
 
         receipts = self._operate(work)
@@ -265,6 +266,7 @@ class DocumentKeeper(Caller):
         writer = DocumentWriter(self._backend, self.principal)
         if writer.submit_unless_changed(writer.drafts(writes), stored_document) is None:
             return None
+
         return DocumentReport(
             document=ended[-1].entity_id,
             name=name,
@@ -587,6 +589,7 @@ class DocumentKeeper(Caller):
         for at in range(room, len(claims), MOST_WRITES):
             # Claims that do not fit follow, from passages that are there.
             writer.submit(claims[at : at + MOST_WRITES])
+
         if terms.keep_original:
             Artifacts(self._backend, self.principal).put(
                 content,
@@ -618,6 +621,7 @@ class DocumentKeeper(Caller):
                     f"{name} was erased; put it with again=True to take it in once more",
                     code="erased",
                 )
+
         raise AssertionError("a number is free")
 
     def _keys(self, file: _File, root: str) -> tuple[str, ...]:

@@ -187,6 +187,7 @@ def _bookmarks(document: Any) -> dict[int, dict[str, int]] | None:
         page = target.get_index() if target else None
         if page is not None:
             marks.setdefault(page + 1, {})[_title_key(mark.get_title())] = mark.level + 1
+
     for titles in marks.values():
         titles.pop("", None)
 

@@ -70,6 +70,7 @@ class SyncRules(_Table):
         for rule in self.rule:
             if ignore_patterns(rule.match).match_file(path):
                 merged.update(rule.model_dump(exclude_unset=True, exclude={"match"}))
+
         exclude = self.source.exclude
         outside = ignore_patterns(*([exclude] if isinstance(exclude, str) else exclude))
         if merged.pop("exclude", False) or outside.match_file(path):

@@ -74,6 +74,7 @@ class StoredDocument:
             is_dated = is_own if stated_us is None else version.start_us == stated_us
             if is_dated and version.outline.digest == digest:
                 return version
+
         return None
 
     def at(self, valid_us: int) -> StoredVersion | None:

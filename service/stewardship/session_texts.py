@@ -201,16 +201,16 @@ def _descendants(reader: Reader, session: str) -> tuple[str, ...]:
 
     name = Scope.parse(session).session or ""
     family = {session: None}
-    for other in sorted(parents):
-        is_further = (Scope.parse(other).session or "").partition(GENERATION)[0] == name
-        if is_further and Scope.parse(other).user == Scope.parse(session).user:
-            family[other] = None
+    for relative in sorted(parents):
+        is_further = (Scope.parse(relative).session or "").partition(GENERATION)[0] == name
+        if is_further and Scope.parse(relative).user == Scope.parse(session).user:
+            family[relative] = None
     before = 0
     while len(family) > before:
         before = len(family)
-        for other, origins in sorted(parents.items()):
+        for relative, origins in sorted(parents.items()):
             if not origins.isdisjoint(family):
-                family[other] = None
+                family[relative] = None
     return tuple(family)
 
 

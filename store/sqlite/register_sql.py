@@ -43,8 +43,8 @@ AND (EXISTS (SELECT 1 FROM alias a INDEXED BY alias_by_entity WHERE a.entity_id 
     AND a.scope_id IN (SELECT value FROM json_each(:scopes)))
   OR EXISTS (SELECT 1 FROM canonical c WHERE c.canonical_id = e.entity_id))"""
 ENTITY_IDS: Final = {
-    (is_typed, is_scoped): f"{above}{_NAMED_IN * is_scoped} ORDER BY e.entity_id LIMIT :most"
-    for is_typed, above in _IDS_ABOVE.items()
+    (is_typed, is_scoped): f"{start}{_NAMED_IN * is_scoped} ORDER BY e.entity_id LIMIT :most"
+    for is_typed, start in _IDS_ABOVE.items()
     for is_scoped in (False, True)
 }
 """By whether ids of one type, and of names in some scopes, are wanted."""

@@ -315,11 +315,11 @@ def _condition(case: _Case) -> str:
     return " WHERE " + " AND ".join(terms)
 
 
-def _of_slots(start: str, joined: str, case: _Case) -> str:
+def _of_slots(start: str, joins: str, case: _Case) -> str:
     heads, _, at_tx, now = case
     index = "version_open" if now and at_tx else "version_by_valid"
     source = _SLOT_HEADS.format(index=index) if heads else _SLOT_ROWS
-    return start + source + joined + _condition(case)
+    return start + source + joins + _condition(case)
 
 
 _CASES: Final = tuple(product((False, True), repeat=4))

@@ -96,7 +96,8 @@ def test_bookmarks_are_the_headings_where_there_are_any():
 
 @pytest.mark.parametrize("bookmarks", [(), [("Leave of absence", 1)]])
 def test_a_title_over_two_lines_is_one_heading(bookmarks):
-    page = [Shown("Leave of", 18), Shown("absence", 18), Shown(BODY[0], 11, 20), *BODY[1:]]
+    title = Shown("Leave of", 18), Shown("absence", 18)
+    page: list[Shown | str] = [*title, Shown(BODY[0], 11, 20), *BODY[1:]]
     reading = read_file(pdf([page], bookmarks=bookmarks), "a.pdf")
     assert headings(reading) == [(1, "Leave of absence", 1)]
 

@@ -220,6 +220,8 @@ def _rename_nameless(change: OperationChange, known: Known, raw: str) -> None:
 
 _TELLING: Final = 5
 """Characters of an identifier that tells of somebody: a record number such as 7 is in any text."""
+_PROVING: Final = 7
+"""Characters of one that means nobody else: a shorter number may count something else in a text."""
 _AT_ONCE: Final = 1_000
 """Objects that are in memory at a time: a single name may be in a hundred thousand."""
 _PHONE: Final = re.compile(r"[+(]?\d[\d\s()./-]{5,}\d")
@@ -246,12 +248,11 @@ def texts_naming(tx: WriteTx, entity_ids: Collection[str], *, tx_us: int) -> Nam
         scheme = row.scheme.removeprefix(FORM_MARK)
         pairs = (scheme, row.value), (FORM_MARK + scheme, row.value)
         holders = tx.known(Lookup(identifiers=pairs), scopes=(), tx_us=tx_us).identifiers
-        is_shared = is_role_mailbox(row.value) or any(
-            holder.entity_id not in known.entities for holder in holders
-        )
+        may_be_other = is_role_mailbox(row.value) or len(row.value) < _PROVING
+        may_be_other |= any(holder.entity_id not in known.entities for holder in holders)
         for assertion in _objects_matching(tx, _identifier_mentions(row.value)):
             # A fact about another entity is that entity's, whatever its value identifies.
-            proves = assertion.details.slot is None and not is_shared
+            proves = assertion.details.slot is None and not may_be_other
             (texts.identifying_ids if proves else texts.naming_ids).add(assertion.claim.object_id)
 
     for assertion in _objects_matching(tx, _name_mentions(known)):

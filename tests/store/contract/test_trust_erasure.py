@@ -188,6 +188,7 @@ def test_an_erasure_lists_what_names_an_entity_in_words_of_its_own(open_memory: 
         ("Write to NZ@mail.example for it.", "erased"),
         ("Staff 52b-1771 left.", "erased"),
         ("Staff 52B1771 left.", "erased"),
+        ("Invoice 40213 is paid.", "listed"),
         ("Call +49 (30) 55501234 at six.", "erased"),
         ("Call 030/5550-1234 at six.", "erased"),
         ("Call 030 5550 1235 at six.", ""),
@@ -202,7 +203,12 @@ def test_an_erasure_finds_texts_that_refer_to_a_person_without_a_link(
     open_memory: Open, words: str, becomes: str, is_known_first: bool
 ) -> None:
     memory = open_memory()
-    ids = {"email": "nz@mail.example", "staff": "52b-1771", "phone": "+49 30 5550 1234"}
+    ids = {
+        "email": "nz@mail.example",
+        "staff": "52b-1771",
+        "phone": "+49 30 5550 1234",
+        "badge": "40213",
+    }
     person = {"name": "Nadia Zorblatt", "type": "person"}
     desk = person | {"external_ids": {"email": "info@mail.example", "staff": "52b-1771"}}
     people = [person | {"external_ids": ids}, desk]

@@ -389,6 +389,8 @@ class ReviewReceipt:
 class ErasedEnvelope:
     """An envelope that an erasure emptied, and who had received it."""
 
+    __repr__ = short_repr
+
     envelope_id: str
     user: str | None = None
     """None also where the user is who was erased."""

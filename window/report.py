@@ -427,11 +427,6 @@ class CompressionResult:
     calls: int
     """Calls of a model whose answers were used; all other forms need none."""
 
-    @property
-    def factor(self) -> int:
-        """How many times shorter it stands, times a thousand."""
-        return 1000 * self.original // max(1, self.compressed)
-
 
 def axis_of(state: WindowState, changes: Iterable[UnitChange]) -> WindowAxis:
     """The axis of a decision, by the table: first the work that belongs elsewhere."""

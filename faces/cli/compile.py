@@ -61,9 +61,8 @@ artifact = typer.Typer(help="Originals, stored next to the facts.", no_args_is_h
 
 @command(
     app,
-    "tenure compile --task code_generation --query 'deployment' --budget 2000",
-    "tenure compile --task code_generation --query office --explain",
-    "tenure compile --task code_generation --query office --html envelope.html",
+    "tenure compile 'Where is the office?' --explain",
+    "tenure compile deployment --task code_generation --budget 2000",
     "tenure compile --task data_extraction --query prices --evidence page.txt \\",
     "    --manifest envelope.json",
     "tenure compile --task assistant --query 'the flight' --tools tools.json \\",
@@ -74,6 +73,7 @@ artifact = typer.Typer(help="Originals, stored next to the facts.", no_args_is_h
 )
 def compile_envelope(
     context: typer.Context,
+    question: str | None = None,
     *,
     task: str = "assistant",
     query: str = "",
@@ -110,8 +110,9 @@ def compile_envelope(
     """Compile the context of a task within a budget.
 
     Options:
+        question: What to look for in the memory.
         task: A task type, such as code_generation.
-        query: What to look for in the memory.
+        query: The same as an option.
         user_request (--request): The user's request, verbatim.
         budget_tokens (--budget): Maximum number of tokens.
         reserve_tokens (--reserve): Tokens kept for the answer. [by the model]
@@ -143,11 +144,13 @@ def compile_envelope(
         html (FILE): Write it as a page.
         svg (FILE): Write it as a picture.
     """
+    if question and query:
+        raise typer.BadParameter("state the question once: as an argument or with --query")
     items, originals = _evidence_items(evidence or ())
     # The options that bear the name of a field of the request are that field.
     fields = request_of({**context.params, "evidence": items})
     with open_memory(context) as memory:
-        envelope = memory.compile(task, query, **fields)
+        envelope = memory.compile(task, question or query, **fields)
         write_pages(memory, envelope, html=html, svg=svg, picture=picture)
         if manifest is not None:
             write_bytes(manifest, (envelope.manifest.to_json() + "\n").encode())

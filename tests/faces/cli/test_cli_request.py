@@ -47,6 +47,15 @@ def test_every_field_of_a_request_has_an_option() -> None:
     assert lacking == {"project", "query_vector"}
 
 
+def test_a_question_is_an_argument_or_an_option_and_never_both(run: Run) -> None:
+    moved(run)
+    assert (
+        run("compile", "Where is Sam?").stdout == run("compile", "--query", "Where is Sam?").stdout
+    )
+    refusal = run("compile", "Where is Sam?", "--query", "Sam", code=2)
+    assert "state the question once" in refusal.stderr
+
+
 def test_options_ask_what_python_asks(run: Run) -> None:
     moved(run)
     Path("tools.json").write_text(json.dumps(TOOLS), encoding="utf-8")

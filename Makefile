@@ -76,7 +76,7 @@ lint: $(DEV)
 	else echo "pyright is left out: it runs on Node"; fi; \
 	wait "$$mypy"
 
-check: lint
+check: $(DEV) lint
 	@$(BIN)/pytest -q tests/test_docs.py tests/test_imports.py tests/test_shape.py tests/test_surface.py tests/test_weight.py
 
 bench: $(DEV)

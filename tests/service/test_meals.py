@@ -60,7 +60,7 @@ def test_a_film_brings_what_is_disliked_of_films(talk: Talk) -> None:
 
 
 def test_a_fact_that_only_limits_shuts_out_no_talk(talk: Talk) -> None:
-    talk.say("We're vegan at home.", "Our oven is broken, so only the stove.")
+    talk.say("We're vegan.", "Our oven is broken, so only the stove.")
     context = talk.context("What can I cook tonight?")
     assert "diet: vegan" in context
     assert "Our oven is broken" in context

@@ -75,7 +75,7 @@ def test_commands_say_why_a_text_was_set_apart_and_what_to_do(run: Run) -> None:
     (action,) = told(run, "actions", "list")
     hint = f"tenure explain {action['object_id']} says why, and what to do"
     assert hint in written
-    assert "tenure explain OBJECT says why a text is quarantined" in run("actions", "list").stdout
+    assert "tells the model to drop what it was told" in run("actions", "list").stdout
 
     output = run("explain", action["object_id"]).stdout
     assert "quarantined: it looks like an injected instruction" in output
@@ -85,7 +85,7 @@ def test_commands_say_why_a_text_was_set_apart_and_what_to_do(run: Run) -> None:
     assert account["signs"][0]["code"] == "override_instructions"
 
     run("actions", "resolve", action["action_id"], "--reject")
-    assert "says why a text" not in run("actions", "list").stdout
+    assert "tells the model" not in run("actions", "list").stdout
     assert "quarantined: " not in run("explain", action["object_id"]).stdout
     assert told(run, "explain", action["object_id"])["quarantine"] is None
 

@@ -146,8 +146,8 @@ def test_an_idempotency_key_returns_the_first_receipt(run: Run) -> None:
     assert "(the first receipt again)" in run(*words).stdout
 
 
-@pytest.mark.parametrize("level", ["NaN", "-Infinity", "2.5", "true"])
-def test_a_level_that_is_no_whole_number_is_refused(run: Run, level: str) -> None:
+@pytest.mark.parametrize("level", ["NaN", "-Infinity", "true"])
+def test_a_level_that_is_no_number_is_refused(run: Run, level: str) -> None:
     refused = run("write", "Sam", "office", "Rome", "--set", f"authority_level={level}", code=1)
     assert "[bad_field]" in refused.stderr
 

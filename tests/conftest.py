@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tenure import Memory, connect
 from tenure.tests.connection_watch import watch_connections
 from tenure.tests.source_tree import ROOT
 from tenure.tests.support.sampling import CI_EXAMPLES, NIGHTLY
 
-pytest_plugins = ["tenure.tests.neo4j_fixtures"]
+pytest_plugins = ["tenure.tests.neo4j_fixtures", "tenure.tests.support.memories"]
 
 # Two workers share two cores: a slow example says nothing about the code. The same examples in
 # every run make a failure repeatable; TENURE_EXPLORE=1 looks for new ones.
@@ -47,13 +46,6 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no shared data in {folder}: set TENURE_SHARED to the folder that holds data/")
     return folder
-
-
-@pytest.fixture
-def memory() -> Iterator[Memory]:
-    """An empty store in memory, opened by its owner."""
-    with connect(":memory:") as opened:
-        yield opened
 
 
 @pytest.fixture(autouse=True)

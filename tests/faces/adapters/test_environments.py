@@ -47,6 +47,7 @@ def test_an_adapter_works_with_the_real_package(extra: str, tmp_path: Path) -> N
     python = environment(extra)
     tests = f"tenure/tests/faces/adapters/{ADAPTERS[extra]}"
     options = ["-q", "--noconftest", "-W", "default", "-p", "no:cacheprovider"]
+    options += ["-p", "tenure.tests.support.memories"]
     run = run_in(python, "-m", "pytest", *options, "--rootdir", ".", tests, folder=tmp_path)
     assert run.returncode == 0, run.stdout + run.stderr
     assert "skipped" not in run.stdout

@@ -353,7 +353,7 @@ def _entity_ids(manifest: Manifest, proposals: Sequence[Proposal]) -> set[str]:
 
 
 def _own_of(manifest: Manifest) -> tuple[dict[str, str], tuple[str, ...]]:
-    """What was the caller's own, and the several people none of whom was meant."""
+    """The caller's own entities, and of several people all: none of them was meant then."""
     people, own_subjects = manifest.people, dict(manifest.own)
     if len(people) <= 1:
         return own_subjects, ()

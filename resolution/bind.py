@@ -426,7 +426,7 @@ def _read_name(
         is_own = rules.stored is not None and rules.stored.shares_record(roots[0])
         if weighed.near or (weighed.is_stated and not is_own):
             return _AliasReading(None, NOTHING_AGREES, roots)
-        # Talk and notes name those whom their reader knows; a register has them all.
+        # A text names people whom its reader knows; a register also has all the others.
         if scorer and not is_own and rules.stored is not None:
             lookup = fuzzy_lookup(ref, scorer, rules.bands)
             family, bearer_lookup = lookup.family, replace(lookup, limit=1, near=None)

@@ -59,7 +59,7 @@ _RUN_FROM: Final = 6
 are record numbers, 000000 and 123456 are typed to fill a field."""
 _NAMED_TYPES: Final = ("person", "organization")
 _SHORT_NAME: Final = 3
-"""Letters up to which a word of the list of fillers may be somebody's name."""
+"""A filler word of at most so many letters may be the name of a person."""
 UNLIKE_NAME: Final = "unlike_name"
 """The reason of a question about an identifier whose holder has a wholly unlike name."""
 SHARED_FROM: Final = 3

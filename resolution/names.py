@@ -57,7 +57,7 @@ class NameRow:
 
     def rank(self, is_own: bool) -> tuple[int, int, int, int, str, str]:
         """The place among the names of an entity, the best first; its own goes before equals."""
-        # Of equals, what nobody took back comes first, then the name it was made with.
+        # Among equals: a name that nobody took back, then the one the entity was made with.
         demerits = (not self.is_live) * 2 + (not is_own)
         specificity = Scope.parse(self.scope_id).specificity
         return self.level, -specificity, demerits, self.tx_start, self.entity_id, self.surface

@@ -405,7 +405,7 @@ def _fact(piece: Piece, candidate: Candidate, view: _View, changes: list[TextCha
     if not unclear and not view.merged_ids.isdisjoint(
         (details.subject_id, details.value_entity_id)
     ):
-        # As it was said it names who is somebody else by now.
+        # The stored text has the name from before the merge.
         text = f"{label} {slot.replace('_', ' ')}: {value}{since}"
     plain = "\n" not in cell and len(cell) <= _CELL_CHARS and cell.isprintable()
     if piece.alone or not label or not plain:

@@ -76,7 +76,7 @@ class Topic:
     """Runs of words that are written as names."""
 
     def names_of(self, unmatched: AbstractSet[str]) -> tuple[str, ...]:
-        """The phrases that name nobody: of each, nothing visible holds some word.
+        """The phrases that name nobody: each has a word that nothing visible holds.
 
         Where no slot is asked, most words that begin with a capital letter name nobody. There a
         phrase is a name if it has several words and the question says nothing else.
@@ -164,16 +164,16 @@ def _unbound_seeds(
     of the name: "Edda" is Edda Lund unless there are two.
     """
     named = {raw: terms_of(known.entities[raw].name) for raw in sorted(known.entities)}
-    found = {raw for raw, words in named.items() if words and words <= spoken}
+    seeds = {raw for raw, words in named.items() if words and words <= spoken}
     for phrase in phrases:
         holders: dict[str, list[str]] = {}
         for raw, words in named.items():
             if phrase <= words:
                 holders.setdefault(known.canonical.get(raw, raw), []).append(raw)
         if len(holders) == 1:
-            found.update(*holders.values())
+            seeds.update(*holders.values())
 
-    for raw in sorted(found)[:_MOST_SEEDS]:
+    for raw in sorted(seeds)[:_MOST_SEEDS]:
         yield known.canonical.get(raw, raw), named[raw]
 
 

@@ -403,7 +403,7 @@ class _Telling:
         object_id, slot = candidate.object_id, version.details.slot
         is_asked = object_id in self.links.asked
         is_counting = object_id in self.links.counting
-        # Who shares a first name with a stranger is not whom an asked slot is asked of.
+        # A question about a stranger is not answered by somebody with the same first name.
         matching_terms = self.entries.held[place] - self.topic.slot_words
         if (
             self.stranger_terms

@@ -162,7 +162,7 @@ def core_metrics(
     for verdict in verdicts:
         evictions += verdict.reason in decay_reasons
 
-    # A name that waits for a review, or means several, is a conflict whoever asks.
+    # A name counts as a conflict where it waits for a review or means several entities.
     conflicts = 0
     for bound in (*passes.snapshot.subjects, *passes.snapshot.query_subjects):
         conflicts += bound.pending or len(bound.entities) > 1

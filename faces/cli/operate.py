@@ -176,8 +176,8 @@ def _title(memory: Memory, object_id: str | None, entity: str | None) -> str:
 def _recipient(envelope: ErasedEnvelope) -> str:
     """An emptied envelope with who had received it."""
     names = ("user", "session", "project")
-    stated = [f"{name} {getattr(envelope, name)}" for name in names if getattr(envelope, name)]
-    return ", ".join([envelope.envelope_id, *stated])
+    parts = [f"{name} {getattr(envelope, name)}" for name in names if getattr(envelope, name)]
+    return ", ".join([envelope.envelope_id, *parts])
 
 
 def _show_erasure(screen: Screen, receipt: ErasureReceipt) -> None:

@@ -451,8 +451,9 @@ def action_cards(memory: Memory, queue: Sequence[Action]) -> Iterator[ActionCard
                 opening(claim.content or "") or opening_of(memory, claim.object_id)
                 for claim in claims
             )
-        is_suspect = action.kind is ActionKind.REVIEW_QUARANTINE and bool(claims)
-        parts, suspicions = suspected_words(claims[0]) if is_suspect else ((), ())
+        # What is decided needs no second look, and the detectors read the whole text.
+        is_open = not action.closed and action.kind is ActionKind.REVIEW_QUARANTINE
+        parts, suspicions = suspected_words(claims[0]) if is_open and claims else ((), ())
         name = names.get(action.entity or "", "")
         yield ActionCard(action, name, claims, words, parts, suspicions)
 
@@ -488,5 +489,5 @@ def marked_parts(text: str, details: Sequence[str]) -> Iterator[tuple[str, bool]
     pattern = re.compile(f"({'|'.join(map(re.escape, quotes))})", re.IGNORECASE)
     for place, part in enumerate(pattern.split(text)):
         if part:
-            # Between the quotes stands the rest of the text.
+            # A split puts the text and the quotes in turns.
             yield part, place % 2 == 1

@@ -130,14 +130,14 @@ def decode(data: bytes, name: str, encoding: str | None) -> str:
         InvalidInput: `invalid_encoding`, with the best guess.
         Unavailable: `documents_extra_missing`.
     """
-    stated = encoding or next(
+    charset = encoding or next(
         (code for code, marks in _MARKS.items() if data.startswith(marks)), ""
     )
     try:
-        text = data.decode(stated or "utf-8")
+        text = data.decode(charset or "utf-8")
     except (UnicodeDecodeError, LookupError) as error:
-        if stated:
-            raise refusal("invalid_encoding", f"{name} is not {stated}: {error}") from error
+        if charset:
+            raise refusal("invalid_encoding", f"{name} is not {charset}: {error}") from error
         text = data.decode(_guess(data, name))
 
     if "\0" in text:

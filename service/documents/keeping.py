@@ -384,14 +384,14 @@ class DocumentKeeper(Caller):
         ended, span = frozenset(passage_ids), Interval(*span_us)
         point = Point(span_us[0], reader.clock().last_us)
         ask = Ask(sources=tuple(passage_ids), heads=False, at_valid=False)
-        made = {
+        claim_ids = {
             version.row.claim.object_id: None
             for version in reader.versions(ask, sight=self.principal.sight(), point=point).versions
             if version.details.slot is not None
             and version.row.interval.overlaps(span)
             and ended.issuperset(version.details.derived_from)
         }
-        return list(made)
+        return list(claim_ids)
 
     def _rows_at(
         self, reader: Reader, passage_ids: Sequence[str], valid_us: int

@@ -273,7 +273,7 @@ def user_cache() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class ServerTarget:
-    """The documents of a server as the target of a sync: the cache alone tells what is new."""
+    """The documents of a server as the target of a sync; only the cache knows what is new."""
 
     documents: Any
     """The documents of a remote client."""

@@ -192,7 +192,7 @@ def _holdings(
     page = reader.versions(ask, sight=sight_of(principal, None), point=point)
     visible_versions = visible_rows(page.versions)
 
-    # An order by what others asked would tell a steward that they did, and about whom.
+    # An order by what others asked would reveal to a steward whom they asked about.
     usage: Mapping[str, Usage] = {}
     if principal.holds(MAY_AUDIT):
         usage = reader.usage([version.row.claim.object_id for version in visible_versions])
@@ -204,7 +204,7 @@ def _holdings(
             continue
         facts[subject_id] += 1
         record = usage.get(version.row.claim.object_id)
-        # The log counts uses without their times: what nobody read of late counts as unread.
+        # The log has no time for each use, so facts that were not read lately count as unread.
         if record is not None and record.last_us >= now_us - _RECENT_US:
             uses[subject_id] += record.uses
     return facts, uses

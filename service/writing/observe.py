@@ -152,14 +152,12 @@ class Observer(Caller):
             for proposal in extraction_account.claims:
                 meant_claims = self._as_known(proposal, observation, scope)
                 if proposal.if_subject_known and not tells_of(extraction_account.claims, proposal):
-                    speaker, known = (
-                        observation.speaker,
-                        WithdrawalReader(self._backend, self.principal),
-                    )
+                    speaker = observation.speaker
+                    reader = WithdrawalReader(self._backend, self.principal)
                     meant_claims = [
                         claim
                         for claim in meant_claims
-                        if speaker is not None and known.is_told_of(claim, speaker, scope)
+                        if speaker is not None and reader.is_told_of(claim, speaker, scope)
                     ]
                 if not meant_claims and proposal.is_withdrawal:
                     refusals.append(_nothing_known(proposal, observation.text))

@@ -61,8 +61,8 @@ def test_the_figures_replace_those_between_the_marks(
 def test_every_system_has_its_module_and_the_page_its_marks() -> None:
     folder = ROOT / "bench" / "peers"
 
-    assert {f"{system.name}_peer" for system in SYSTEMS} == {
-        path.stem for path in folder.glob("*_peer.py") if not path.match("*_window_peer.py")
+    assert {f"{system.name}_peer.py" for system in SYSTEMS} == {
+        path.name for path in folder.glob("*_peer.py")
     }
     assert bench_peers.PAGE.read_text().count(bench_peers.BEGIN) == 1
 

@@ -10,7 +10,6 @@ import pytest
 
 from tenure import (
     Conflict,
-    EntityRef,
     Forbidden,
     InvalidInput,
     Policy,
@@ -23,13 +22,6 @@ from tenure.tests.store.builders import Open, caller
 from tenure.tests.support.refusals import refused
 
 JAN, FEB, MAR, JUN = (f"2026-{month:02}-01T00:00:00Z" for month in (1, 2, 3, 6))
-
-
-def test_a_first_claim_is_accepted_and_shown(open_memory: Open) -> None:
-    memory = open_memory()
-    receipt = memory.write(subject="Sam Rivera", slot="office", value="Chicago", valid_from=JAN)
-    assert receipt.outcome == "accepted"
-    assert memory.as_of().value("Sam Rivera", "office") == "Chicago"
 
 
 @pytest.mark.parametrize(
@@ -166,15 +158,13 @@ BAD: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("code", BAD)
-def test_bad_input_is_refused_with_its_code_and_nothing_is_written(
-    open_memory: Open, code: str
-) -> None:
+def test_bad_input_is_refused_with_its_code_and_nothing_is_written(open_memory: Open) -> None:
     memory = open_memory()
     stated: dict[str, Any] = {"subject": "Sam", "slot": "office", "value": "NYC"}
-    with refused(InvalidInput, code):
-        memory.write(**{**stated, **BAD[code]})
-    assert memory.as_of().tx is None
+    for code, fields in BAD.items():
+        with refused(InvalidInput, code):
+            memory.write(**{**stated, **fields})
+        assert memory.as_of().tx is None, code
 
 
 def test_an_unknown_word_comes_with_a_suggestion(open_memory: Open) -> None:
@@ -248,19 +238,6 @@ def test_sixteen_writers_of_one_slot_leave_one_chain(open_memory: Open) -> None:
     spans = sorted((r.valid_from, r.valid_until) for r in rows if r.valid_from)
     assert all(a[1] == b[0] for a, b in pairwise(spans))
     assert memory.doctor() == ()
-
-
-def test_an_identifier_wins_over_a_name(open_memory: Open) -> None:
-    memory = open_memory()
-    one = EntityRef(name="Mike Rogers", type="person", external_ids={"bioguide": "R000572"})
-    two = EntityRef(name="Mike Rogers", type="person", external_ids={"bioguide": "R000575"})
-    a = memory.write(subject=one, slot="seat", value="house:MI-8")
-    b = memory.write(subject=two, slot="seat", value="house:AL-3")
-    assert a.entity != b.entity
-    assert memory.as_of().slot("Mike Rogers", "seat").reason == "ambiguous_entity"
-    bare = memory.write(subject="Mike Rogers", slot="seat", value="house:XX-1")
-    assert bare.outcome == "pending_review"
-    assert bare.reviews
 
 
 def test_a_returning_source_corrects_itself_where_the_policy_says_so(open_memory: Open) -> None:

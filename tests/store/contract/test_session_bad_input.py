@@ -63,11 +63,11 @@ def test_a_result_of_fifty_megabytes_is_kept_whole_and_stands_short(session: Ses
     assert session.events()[-1].texts[1] == text
 
 
-@pytest.mark.parametrize("tokens", [-1, float("nan"), 1.5, True, "9"])
-def test_tokens_that_are_no_count_are_refused(session: Session, tokens: Any) -> None:
-    usage = SessionUsage(input=tokens)
-    assert error_of(session, lambda: session.on_step("x", usage)).code == "bad_usage"
-    assert error_of(session, lambda: session.on_turn_end("x", usage)).code == "bad_usage"
+def test_tokens_that_are_no_count_are_refused(session: Session) -> None:
+    wrong: tuple[Any, ...] = (-1, float("nan"), 1.5, True, "9")
+    for usage in map(SessionUsage, wrong):
+        assert error_of(session, partial(session.on_step, "x", usage)).code == "bad_usage"
+        assert error_of(session, partial(session.on_turn_end, "x", usage)).code == "bad_usage"
 
 
 def test_a_result_without_its_call_is_refused(session: Session) -> None:
@@ -206,9 +206,8 @@ def test_a_profile_of_110_per_cent_opens_no_session(memory: Memory, tmp_path: Pa
     assert memory.sessions.list() == ()
 
 
-@pytest.mark.parametrize(
-    ("tunables", "words"),
-    [
+def test_a_policy_made_by_hand_is_read_as_strictly_as_a_file(memory: Memory) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"shares": {"tool_results": 22}}, "not 110"),
         ({"shares": {"tools": 22}}, "unknown shares 'tools'"),
         ({"newest_units": -1}, "from 1 to 1000, not -1"),
@@ -219,14 +218,11 @@ def test_a_profile_of_110_per_cent_opens_no_session(memory: Memory, tmp_path: Pa
         ({"profile": "code_revew"}, "did you mean 'code_review'"),
         ({"zones": Zones(yellow=800)}, "yellow <= orange"),
         ({"zones": {"yellow": 800}}, "yellow <= orange"),
-    ],
-)
-def test_a_policy_made_by_hand_is_read_as_strictly_as_a_file(
-    memory: Memory, tunables: Any, words: str
-) -> None:
-    with pytest.raises(TenureError, match=words):
-        memory.session("s9", window=9_000, policy=WindowPolicy(**tunables))
-    assert memory.sessions.list() == ()
+    ]
+    for tunables, words in cases:
+        with pytest.raises(TenureError, match=words):
+            memory.session("s9", window=9_000, policy=WindowPolicy(**tunables))
+        assert memory.sessions.list() == (), tunables
 
 
 def test_an_original_that_was_erased_leaves_its_placeholder(memory: Memory) -> None:

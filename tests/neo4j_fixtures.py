@@ -96,9 +96,13 @@ def neo4j_server() -> Iterator[Server]:
     server.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def crashable_server() -> Iterator[Server]:
-    """A server that a test may stop, kill and restart."""
+    """A second server of the run, which a test may kill and restart, and whose schema it may drop.
+
+    A start takes many seconds of both cores: every test that needs a server apart shares this one,
+    and leaves it running, with a schema that the next test can open or repair.
+    """
     server = _server()
     if not server.restartable:
         pytest.skip(f"the server at {server.uri} is not ours to kill")

@@ -8,6 +8,8 @@ import pytest
 
 from tenure.compiler.envelope.envelope import Envelope
 from tenure.compiler.explain.diagnosis import Cause, Part, Suspicion, diagnosis
+from tenure.compiler.explain.report import gap_words
+from tenure.schema.compile_terms import GapCode
 from tenure.schema.policy import QUALITY_METRICS
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import DAY, NOW, Bench, uid
@@ -102,3 +104,11 @@ def test_texts_that_say_little_about_the_request_bury_the_rest() -> None:
     found = diagnosis(replace(envelope.trace, metrics=metrics), envelope.quality)
     suspected = [each for each in found if "context_precision is 0.3" in each.why]
     assert [(each.cause, each.part) for each in suspected] == [(Cause.BURIED, Part.COMPILATION)]
+
+
+# ---- Every gap has words for people.
+
+
+@pytest.mark.parametrize("code", list(GapCode))
+def test_every_gap_is_told_in_words(code: GapCode) -> None:
+    assert gap_words(code.value) != code.value.replace("_", " ")

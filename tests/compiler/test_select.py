@@ -6,11 +6,17 @@ import itertools
 import random
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.compiler.budget.allocate import concave_envelope, divide, significant
 from tenure.compiler.media.reduction import Item, knapsack
+from tenure.compiler.request.parse import parse_request
+from tenure.compiler.text.relevance import FULL
+from tenure.compiler.text.sentences import novelty, ranked, statement_of, statements
+from tenure.compiler.trace.metrics import grade
+from tenure.tests.compiler.fake_reader import Bench
 
 
 def random_items(rng: random.Random, count: int, most: int = 12) -> list[Item]:
@@ -125,3 +131,100 @@ class TestEnvelope:
                     reached = b + (d - b) * (tokens - a) / (c - a)
                     break
             assert value - free <= reached + 1e-9
+
+
+# ---- What stands behind several times the budget competes for none of it.
+
+TALK = {"object_type": "retrieved_passage", "layer": "user", "origin": "chat://a"}
+
+
+def test_what_stands_behind_several_times_the_budget_makes_no_piece_and_no_entry() -> None:
+    bench = Bench()
+    for number in range(300):
+        text = f"the budget of item {number} " + "and so on " * 20
+        bench.world.add(f"turn {number}", text=text, **TALK)
+    bench.rules(text_candidates=300)
+    envelope = bench.compile(query="budget", budget_tokens=1_000)
+    reasons = [reason for reason, _ in bench.omitted(envelope).values()]
+    assert reasons.count("section_cap") > 100
+    assert envelope.trace.budget["used_tokens"] > 900
+
+
+@pytest.mark.parametrize("words", [1, 40])
+def test_a_larger_budget_shows_all_that_a_smaller_one_shows(words: int) -> None:
+    bench = Bench()
+    for number in range(200):
+        text = f"the budget of item {number} " + "word " * (number % 7) * words
+        bench.world.add(f"turn {number}", text=text, **TALK)
+    bench.rules(text_candidates=200)
+    before: set[str] = set()
+    for budget in (500, 1_000, 2_000, 4_000, 8_000):
+        envelope = bench.compile(query="budget", budget_tokens=budget)
+        shown = {name for name in bench.compiled(envelope) if name.startswith("turn")}
+        assert before <= shown
+        before = shown
+    assert len(before) > 50
+
+
+def test_what_covers_an_acceptance_item_competes_however_little_it_is_worth() -> None:
+    bench = Bench()
+    for number in range(200):
+        bench.world.add(f"turn {number}", text=f"the budget of item {number}", **TALK)
+    bench.rules(text_candidates=200)
+    omega = {"text": "omega page", "origin": "doc://3", "covers": ["has omega"]}
+    envelope = bench.compile(
+        query="budget", budget_tokens=600, acceptance=["has omega"], evidence=[omega]
+    )
+    assert "omega page" in envelope.text
+
+
+# ---- Statements are worth what they do for the question and what nobody has said yet.
+
+ASKED = frozenset({"alpha", "beta"})
+
+
+def test_worth_is_usefulness_times_novelty() -> None:
+    units = ["Alpha beta.", "Alpha gamma.", "Delta.", "Alpha beta zeta."]
+    assert ranked(units, ASKED, []) == [(0, FULL), (3, FULL), (1, FULL // 2)]
+    said = statements(["Alpha beta."])
+    assert ranked(units, ASKED, said) == [(3, 333334), (1, FULL // 4)]
+    assert ranked(units, frozenset(), []) == []
+
+
+def test_another_number_or_sign_is_never_a_repetition() -> None:
+    said = statements(["The limit is 5 now.", "The gate opens."])
+    assert novelty(statement_of("The limit is 5."), said) == 0
+    assert novelty(statement_of("The limit is 7."), said) == FULL
+    assert novelty(statement_of("The gate never opens."), said) == FULL
+    assert novelty(statement_of("..."), said) == 0
+
+
+def test_an_excerpt_leaves_out_what_the_envelope_says_already() -> None:
+    shared = "The alpha gate opens at dawn."
+    filler = "Nothing here helps anyone at all today. " * 12
+    whole = f"{shared} Beta."
+    long = f"{filler}{shared} The alpha bridge closes at noon. {filler}"
+    bench = Bench().rules(duplicate_containment=1.1)
+    envelope = bench.compile(query="alpha beta", evidence=[whole, long], budget_tokens=330)
+    texts = [b.text for b in envelope.blocks if b.section == "evidence"]
+    assert sum(shared in text for text in texts) == 1
+    assert any("bridge closes" in text for text in texts)
+    (entry,) = envelope.trace.budget["compression"]
+    assert entry["grade"] == "partial"
+
+
+def test_a_short_form_is_graded_by_its_fidelity() -> None:
+    lines = " ".join(f"The alpha beta line {i} holds." for i in range(12))
+    bench = Bench().rules(fidelity_lossy=0.3, duplicate_containment=1.1)
+    texts = [lines, "alpha beta " * 12]
+    grades = set[str]()
+    for budget in range(250, 420, 10):
+        envelope = bench.compile(query="alpha beta", evidence=texts, budget_tokens=budget)
+        grades |= {each["grade"] for each in envelope.trace.budget["compression"]}
+    assert grades <= {"faithful", "lossy", "partial"}
+    assert "lossy" in grades
+    context = bench.context(parse_request("code_generation"))
+    assert [grade(share, context) for share in (0.9, 0.899, 0.3, 0.299)] == [
+        *("faithful", "lossy"),
+        *("lossy", "partial"),
+    ]

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tenure
 from tenure.schema.errors import Forbidden
 from tenure.schema.slots import BUILT_IN_KINDS, UNPROVEN
 from tenure.schema.vocabulary import Authority, Precedence
@@ -144,3 +145,32 @@ def test_source_rank_reorders_levels_2_to_4_only(kind: str, level: int) -> None:
         assert effective_level(Authority(stated), rank, Precedence.AUTHORITY) == stated
     for stated in (0, 1):
         assert effective_level(Authority(stated), rank, Precedence.SOURCE_RANK) == stated
+
+
+# ---- A passage of a person's talk obeys the partition by origin, as claims do; a document does
+# not.
+
+
+@pytest.mark.parametrize(
+    ("layer", "is_shown"),
+    [("user", False), ("session", False), ("tenant", True), ("corpus", True)],
+)
+def test_only_a_shared_layer_shows_a_passage_of_another_site(
+    memory: tenure.Memory, layer: str, is_shown: bool
+) -> None:
+    here, there = (
+        memory.bind(tenure.Principal(user="ada", session="s1", origins={site}, roles={"steward"}))
+        for site in ("https://mill.example", "https://quarry.example")
+    )
+    here.write(
+        content="The mill opens at six.",
+        object_type="retrieved_passage",
+        layer=layer,
+        source_origin="https://mill.example/hours",
+    )
+
+    texts = [
+        bound.compile("assistant", "When does the mill open?", budget_tokens=600).text
+        for bound in (here, there)
+    ]
+    assert ["opens at six" in text for text in texts] == [True, is_shown]

@@ -338,10 +338,6 @@ def test_a_confirmation_confirms() -> None:
     assert (done.close, done.insert) == ((), ())
 
 
-def test_a_stronger_confirmation_takes_over_as_head() -> None:
-    assert after(A, says("B", "a", 12, 15, level=1)) == {"A[10,12)", "B[12,15)", "A[15,20)"}
-
-
 @pytest.mark.parametrize("op", [Op.CORRECT, Op.DELETE])
 def test_a_restatement_by_a_withdrawal_confirms_and_supersedes(op: Op) -> None:
     value = NO_VALUE_KEY if op is Op.DELETE else "a"
@@ -409,24 +405,6 @@ def test_relations_come_in_order_of_place() -> None:
 # Rows
 
 
-def test_an_unchanged_row_is_left_alone() -> None:
-    done = planned(A, says("B", "b", 12, 15, level=3))
-    assert done.close == ()
-    assert [row.claim.object_id for row in done.insert] == ["B"]
-
-
-def test_a_write_outside_every_row_touches_none() -> None:
-    done = plan(stored(A), says("B", "b", 20, 30))
-    assert (done.close, done.relations) == ((), ())
-
-
-def test_several_incumbents_are_judged_one_by_one() -> None:
-    first, second = says("F", "f", 0, 10, level=1), says("S", "s", 10, 20, level=3)
-    assert after(first, second, says("N", "n", 5, 15)) == {
-        "F[0,10)", "Nx[5,10)", "N[10,15)", "Sx[10,15)", "S[15,20)",
-    }  # fmt: skip
-
-
 def test_a_quarantined_row_takes_no_part() -> None:
     held = replace(stored(A)[0], look=Look(Status.QUARANTINED, "policy_hold", False))
     for op in (Op.ASSERT, Op.CORRECT, Op.DENY):
@@ -491,35 +469,12 @@ def test_a_withdrawal_acts_only_within_its_reach() -> None:
     assert [m.verdict for m in blocked.relations] == [ClaimVerdict.APART]
 
 
-def test_a_fold_brings_back_a_claim_that_was_dominated() -> None:
-    """Two slots became one; what one slot withdrew alone must not take the other's claim."""
-    mine = says("M", "a", 0, 30, tx=1)
-    theirs = replace(says("T", "a", 5, 30, tx=2, level=1), slot_key="other")
-    gone = replace(says("W", "a", 0, 30, op=Op.RETRACT, tx=3, level=1), slot_key="other")
-
-    def own(withdrawal: Claim, claim: Claim) -> bool:
-        return withdrawal.slot_key == claim.slot_key
-
-    assert marked(list(fold([mine, theirs], reach=own))) == {"M[0,5)", "T[5,30)"}
-    assert marked(list(fold([mine, theirs, gone], reach=own))) == {"M[0,30)"}
-
-
 # Ties
 
 
 def test_a_tie_covers_the_intersection_only() -> None:
     done = planned(A, says("B", "b", 10, 15))
     assert done.ties == (Tie(Interval(10, 15), ("A", "B")),)
-
-
-def test_a_known_tie_is_not_made_again() -> None:
-    b, later = says("B", "b", 10, 20), says("C", "c", 12, 15, level=3)
-    assert planned(A, b, later).ties == ()
-
-
-def test_a_third_member_makes_a_new_tie() -> None:
-    done = planned(A, says("B", "b", 10, 20), says("C", "c", 10, 15))
-    assert done.ties == (Tie(Interval(10, 15), ("A", "B", "C")),)
 
 
 def test_a_withdrawal_may_uncover_a_tie() -> None:
@@ -550,11 +505,6 @@ def test_a_lone_tied_row_is_no_tie() -> None:
 
 
 # Folding and netting
-
-
-def test_a_fold_is_the_same_in_any_order_given() -> None:
-    written = [says("O", "old", 0, 30, tx=1), replace(A, tx=2), says("B", "b", 5, 15, tx=3)]
-    assert len({fold(order) for order in permutations(written)}) == 1
 
 
 def test_a_fold_goes_by_stamp_then_place() -> None:

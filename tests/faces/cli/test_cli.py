@@ -109,17 +109,6 @@ def test_the_advice_for_a_first_tool_makes_one(run: Run) -> None:
     assert "weather" in run("tools").stdout
 
 
-def test_what_a_write_met_and_what_a_command_changed_are_told_by_their_words(run: Run) -> None:
-    run("write", "Nova", "version", "4.1", "--type", "project")
-    assert "Nova version: 4.1" in run("write", "Nova", "version", "4.2").stdout
-    receipt = json.loads(run("write", "Nova", "version", "4.3", "--json").stdout)
-    explained = run("explain", receipt["object_id"]).stdout
-    assert "it took the place of:" in explained
-    assert "Nova version: 4.2" in explained
-    changed = run("reclassify", receipt["object_id"], "--as", "confidential").stdout
-    assert changed.startswith(f"Nova version: 4.3 ({receipt['object_id']}): confidential")
-
-
 class Interrupted(io.BytesIO):
     """An input at which somebody presses Ctrl-C."""
 
@@ -197,28 +186,6 @@ def test_a_list_without_blocking_cases_tells_of_the_suggestions(run: Run) -> Non
     told(run, "review", "open", "Jane Holt", "Tim Okafor")
     assert "nothing blocks; 1 case more: tenure review list --kind all" in run("review").stdout
     assert "Tim Okafor" in run("review", "list", "--kind", "all").stdout
-
-
-def test_timelines_histories_facts_and_differences(run: Run) -> None:
-    receipt = moved(run)
-    assert [s["state"]["value"] for s in told(run, "timeline", "Sam Rivera", "office")] == [
-        "Austin",
-        "Chicago",
-    ]
-    assert [r["value"] for r in told(run, "history", "Sam Rivera", "office")].count("Austin") == 3
-    assert told(run, "facts", "Sam Rivera")["office"]["value"] == "Chicago"
-    changes = told(run, "diff", "--", "-infinity", "infinity")
-    assert {c["kind"] for c in changes} == {"opened", "closed"}
-    assert told(run, "diff", receipt["tx"], "infinity") == []
-    for words in (
-        ("timeline", "Sam Rivera", "office"),
-        ("history", "Sam Rivera", "office"),
-        ("facts", "Sam Rivera"),
-        ("diff", "--entity", "Sam Rivera", "--", "-infinity", "infinity"),
-    ):
-        shown = run(*words).stdout
-        assert "Chicago" in shown
-        assert "2026-06-01" in shown
 
 
 # ---- ingest
@@ -515,12 +482,6 @@ def test_wrong_usage_is_told_as_json_where_that_was_asked_for(
     assert (told_error["code"], bool(told_error["message"])) == ("wrong_usage", True)
 
 
-def test_the_environment_names_the_store(run: Run) -> None:
-    run("write", "Sam Rivera", "office", "Austin", env={"TENURE_STORE": "other.db"})
-    assert Path("other.db").exists()
-    assert not Path("memory.db").exists()
-
-
 def test_json_and_verbose_may_stand_behind_the_command(run: Run) -> None:
     moved(run)
     held = json.loads(run("get", "Sam Rivera", "office", "--json").stdout)
@@ -641,16 +602,6 @@ def tied(run: Run) -> dict[str, Any]:
     run("write", "Sam Rivera", "office", "Boston", "--from", MAY)
     (action,) = told(run, "actions", "list")
     return dict(action)
-
-
-def test_a_tie_is_settled_by_a_winner_or_a_value(run: Run) -> None:
-    action = tied(run)
-    shown = run("actions", "resolve", action["action_id"], "--winner", action["members"][0])
-    assert "accepted" in shown.stdout
-    assert told(run, "get", "Sam Rivera", "office")["value"] == "Austin"
-    assert told(run, "actions", "list") == []
-    again = run("actions", "resolve", action["action_id"], "--value", "Boston", code=1)
-    assert "[already_decided]" in again.stderr
 
 
 def test_a_queue_says_what_is_suspected_and_what_each_answer_does(run: Run) -> None:

@@ -26,19 +26,6 @@ def compiled(run: Run, *words: str) -> str:
     return str(told(run, *ASK, *words)["envelope_id"])
 
 
-def test_explain_tells_each_stage_what_was_left_out_the_budget_cache_and_quality(run: Run) -> None:
-    moved(run)
-    shown = run(*ASK, "--explain").stdout
-    for stage in Stage:
-        assert f"\n{stage.value} " in shown
-    for said in (
-        *QUALITY_METRICS, "shadow price", "prompt cache key", "static prefix tokens",
-        "context_recall", "compilation_latency_ms", "words of the query", "digest",
-    ):  # fmt: skip
-        assert said in shown, said
-    assert "stage by stage" not in run(*ASK).stdout
-
-
 def test_an_explanation_says_in_words_which_objects_it_means(run: Run) -> None:
     moved(run)
     hidden = told(run, "write", "Sam Rivera", "title", "director of the office")["object_id"]

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tenure.tests.cli_page import page
 from tenure.tests.faces.cli.cli_recording import LEFT_OUT, WIDTH, recording
 from tenure.tests.source_tree import ROOT
 
@@ -59,3 +60,11 @@ def test_only_prompts_messages_and_addresses_are_wider_than_the_terminal(
 ) -> None:
     wide = [line for line in record[0].splitlines() if len(line) > WIDTH]
     assert [line for line in wide if not AS_IT_IS.search(line)] == []
+
+
+# ---- `docs/cli.md` says what `--help` says.
+
+
+def test_the_page_of_the_command_line_is_made_from_its_help() -> None:
+    kept = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert kept == page(), "run: python tests/cli_page.py > docs/cli.md"

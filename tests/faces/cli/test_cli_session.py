@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -59,36 +58,6 @@ def test_sessions_are_listed_and_shown(run: Run) -> None:
     assert "[Turn" not in table
     assert "there is no session" in run("session", "show", "trip-2", code=1)
     assert len(told(run, "list")) == 1
-
-
-def test_a_window_is_previewed_compacted_and_put_back(run: Run) -> None:
-    preview = told(run, "preview", "trip-1", "--keep", "window://3")
-    assert 3 not in [change["unit"] for change in preview]
-    assert "window://" in run("session", "preview", "trip-1", "--focus", "REF3X")
-    compacted = run("session", "compact", "trip-1")
-    (edit,) = re.findall(r"undo it with: tenure session undo trip-1 (\d+)", compacted)
-    assert told(run, "undo", "trip-1", edit)["seq"] == int(edit) + 1
-    assert "no edit" not in run("session", "undo", "trip-1", edit)
-    assert "no edit of this session" in run("session", "undo", "trip-1", "1", code=1)
-
-
-def test_what_was_said_and_where_the_task_stands_is_read(run: Run) -> None:
-    assert "question 3" in run("session", "rehydrate", "trip-1", "turn:4")
-    page = told(run, "rehydrate", "trip-1", "window://2-30")
-    assert page["numbers"][0] == 2
-    assert run("session", "resume", "trip-1").startswith("## Goal")
-    before = told(run, "list")[0]["seq"]
-    assert told(run, "checkpoint", "trip-1")["version"] == before + 1
-    assert "Rebook" in run("session", "checkpoint", "trip-1")
-
-
-def test_health_is_reported(run: Run) -> None:
-    assert told(run, "report", "trip-1")["turn"] == 8
-    text = run("session", "report", "trip-1")
-    assert "turn 8, step 16" in text
-    assert "tool_results" in text
-    assert "utilisation" in text
-    assert "facts left by the last edit" in text
 
 
 def test_every_tunable_is_printed_with_its_reason(run: Run, tmp_path: Path) -> None:

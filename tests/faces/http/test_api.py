@@ -254,21 +254,6 @@ def test_a_key_tells_whom_it_stands_for(server: RunningServer) -> None:
         assert nobody.get("/v1/caller").status_code == 401
 
 
-def test_lines_of_events_are_imported_whole_or_not_at_all(server: RunningServer) -> None:
-    lines = [json.dumps({"op": "assert", **FACT, "subject": {"name": f"Line {n}"}}) for n in "ab"]
-    text = "\n".join(lines)
-    with client(server, server.owner_key()) as http:
-        report = http.post("/v1/ingest", content=text.encode())
-        assert (report.status_code, report.json()["events"]) == (200, 2)
-        assert server.memory.as_of().value("Line a", "office") == "Chicago"
-
-        refused_text = text.replace("Line", "Row") + '\n{"slot": "ofice"}'
-        assert http.post("/v1/ingest", content=refused_text.encode()).status_code == 422
-        assert server.memory.as_of().value("Row a", "office") is None
-    with client(server, server.key("memory:write", user="ann")) as ann:
-        assert code(ann.post("/v1/ingest", content=text.encode())) == "permission_required"
-
-
 CANARY = "zq-canary-93"
 
 

@@ -33,17 +33,6 @@ def fill(memory: Memory) -> None:
                  source_origin="https://news.example.org/nova")  # fmt: skip
 
 
-def test_only_what_is_true_enters_and_what_stayed_out_is_named(open_memory: Open) -> None:
-    memory = open_memory()
-    fill(memory)
-    envelope = memory.compile(**ASK)
-    assert "Chicago" in envelope.text
-    assert "New York" not in envelope.text
-    assert envelope.tokens_upper <= ASK["budget_tokens"]
-    reasons = {o.reason for o in envelope.trace.omitted_objects}
-    assert reasons & {"superseded", "overridden", "expired_valid_time"}
-
-
 def test_a_replay_gives_the_same_bytes_after_later_writes(open_memory: Open) -> None:
     memory = open_memory()
     fill(memory)
@@ -192,18 +181,3 @@ def test_two_people_of_one_name_never_share_a_row(open_memory: Open) -> None:
     rows = [line for line in text.splitlines() if "Daniel Okafor #" in line]
     assert len(rows) >= 2
     assert not any("lawyer" in row and ("designer" in row or "Office 2" in row) for row in rows)
-
-
-def test_an_erased_artifact_takes_its_envelopes_along(open_memory: Open, tmp_path: Path) -> None:
-    memory = open_memory(artifacts=str(tmp_path / "artifacts"))
-    fill(memory)
-    kept = memory.artifacts.put("Nova entered beta in spring, the log says.", name="nova.log")
-    envelope = memory.compile(**ASK, evidence=[kept.address])
-    beside = memory.compile(**ASK)
-    listed = memory.envelopes.list(object_id=kept.address)
-    assert [each.envelope_id for each in listed] == [envelope.envelope_id]
-    memory.artifacts.erase(kept.address, reason="request 10")
-    found = {each.envelope_id: each.erased for each in memory.envelopes.list()}
-    assert found == {envelope.envelope_id: True, beside.envelope_id: False}
-    assert memory.replay(beside.envelope_id).digest == beside.digest
-    assert memory.doctor() == ()

@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from tenure import (
-    Conflict,
-    EntityRef,
-    Forbidden,
-    InvalidInput,
-    Policy,
-    TenureError,
-    Write,
-)
+from tenure import Conflict, Forbidden, InvalidInput, Memory, Policy, TenureError, Write
 from tenure.schema.policy import WritePolicy
+from tenure.schema.write import ABSENT
 from tenure.service.writing.write import Writer
 from tenure.tests.store.builders import Open, caller
 from tenure.tests.support.refusals import refused
 
 JAN, FEB, MAR, JUN = (f"2026-{month:02}-01T00:00:00Z" for month in (1, 2, 3, 6))
-
-
-def test_a_first_claim_is_accepted_and_shown(open_memory: Open) -> None:
-    memory = open_memory()
-    receipt = memory.write(subject="Sam Rivera", slot="office", value="Chicago", valid_from=JAN)
-    assert receipt.outcome == "accepted"
-    assert memory.as_of().value("Sam Rivera", "office") == "Chicago"
 
 
 @pytest.mark.parametrize(
@@ -166,15 +153,13 @@ BAD: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("code", BAD)
-def test_bad_input_is_refused_with_its_code_and_nothing_is_written(
-    open_memory: Open, code: str
-) -> None:
+def test_bad_input_is_refused_with_its_code_and_nothing_is_written(open_memory: Open) -> None:
     memory = open_memory()
     stated: dict[str, Any] = {"subject": "Sam", "slot": "office", "value": "NYC"}
-    with refused(InvalidInput, code):
-        memory.write(**{**stated, **BAD[code]})
-    assert memory.as_of().tx is None
+    for code, fields in BAD.items():
+        with refused(InvalidInput, code):
+            memory.write(**{**stated, **fields})
+        assert memory.as_of().tx is None, code
 
 
 def test_an_unknown_word_comes_with_a_suggestion(open_memory: Open) -> None:
@@ -250,19 +235,6 @@ def test_sixteen_writers_of_one_slot_leave_one_chain(open_memory: Open) -> None:
     assert memory.doctor() == ()
 
 
-def test_an_identifier_wins_over_a_name(open_memory: Open) -> None:
-    memory = open_memory()
-    one = EntityRef(name="Mike Rogers", type="person", external_ids={"bioguide": "R000572"})
-    two = EntityRef(name="Mike Rogers", type="person", external_ids={"bioguide": "R000575"})
-    a = memory.write(subject=one, slot="seat", value="house:MI-8")
-    b = memory.write(subject=two, slot="seat", value="house:AL-3")
-    assert a.entity != b.entity
-    assert memory.as_of().slot("Mike Rogers", "seat").reason == "ambiguous_entity"
-    bare = memory.write(subject="Mike Rogers", slot="seat", value="house:XX-1")
-    assert bare.outcome == "pending_review"
-    assert bare.reviews
-
-
 def test_a_returning_source_corrects_itself_where_the_policy_says_so(open_memory: Open) -> None:
     corrects = Policy(write=WritePolicy(same_origin_corrects=True))
     for policy, shown in ((Policy(), "LA"), (corrects, "NYC")):
@@ -274,3 +246,110 @@ def test_a_returning_source_corrects_itself_where_the_policy_says_so(open_memory
         memory.write(subject="Sam", slot="office", value="Rome", valid_from=JAN,
                      source_origin="record://other/1")  # fmt: skip
         assert memory.as_of(valid=MAR).value("Sam", "office") in (shown, None)
+
+
+# ---- What one transaction states and takes back stands in history and log, at one moment.
+
+
+@pytest.mark.parametrize(("slot", "value"), [("pricing_tier", "gold"), ("email", "a@b.example")])
+def test_a_batch_that_asserts_and_retracts_leaves_both_in_history_and_log(
+    open_memory: Open, slot: str, value: str
+) -> None:
+    memory = open_memory()
+    fact = {"subject": "Kiln Tools", "slot": slot, "value": value, "valid_from": "2026-02-01"}
+    memory.write("Kiln Tools", "email", "office@kiln.example")
+    stated, retracted = memory.write_many([Write(**fact), Write(**fact, op="retract")])
+
+    (row,) = (
+        row for row in memory.history("Kiln Tools", slot) if row.object_id == stated.object_id
+    )
+    assert (row.value, row.reason) == (value, "retracted")
+    assert row.tx_start == row.tx_end == stated.tx
+    (entry, *_) = memory.log()
+    assert len(entry.sentences) == 2
+    assert entry.sentences[1] == f"took back {entry.sentences[0]}"
+    assert value in entry.sentences[0]
+    assert memory.as_of().value("Kiln Tools", slot) in (None, "office@kiln.example")
+    assert memory.explain(retracted.object_id).object.object_id == stated.object_id
+
+
+def test_a_confirmation_is_no_withdrawal(open_memory: Open) -> None:
+    memory = open_memory()
+    fact = Write(subject="Kiln Tools", slot="pricing_tier", value="gold", valid_from="2026-02-01")
+    memory.write_many([fact, fact])
+    assert len(memory.history("Kiln Tools", "pricing_tier")) == 1
+
+
+# ---- `expected`: a write that states what it has read is refused when that changed since.
+
+
+def move(memory: Memory, value: str, expected: str | None) -> str:
+    receipt = memory.write(
+        subject="Sam Rivera", slot="office", value=value, op="correct", expected=expected
+    )
+    return receipt.object_id
+
+
+def office(memory: Memory) -> object:
+    return memory.as_of().value("Sam Rivera", "office")
+
+
+def test_a_write_goes_through_while_what_it_read_still_stands(memory: Memory) -> None:
+    first = move(memory, "Chicago", ABSENT)
+    second = move(memory, "Boston", first)
+    assert office(memory) == "Boston"
+
+    for stale in (first, ABSENT, "no-such-object"):
+        with refused(Conflict, "stale_version"):
+            move(memory, "Rome", stale)
+    assert office(memory) == "Boston"
+    move(memory, "Rome", second)
+    assert office(memory) == "Rome"
+
+
+def test_who_expects_nothing_overwrites_as_ever(memory: Memory) -> None:
+    move(memory, "Chicago", ABSENT)
+    move(memory, "Boston", None)
+    assert office(memory) == "Boston"
+
+
+def test_in_one_transaction_the_second_write_of_a_slot_is_overtaken(memory: Memory) -> None:
+    writes = [
+        Write(subject="Sam Rivera", slot="office", value=value, expected=ABSENT)
+        for value in ("Chicago", "Boston")
+    ]
+    with pytest.raises(Conflict):
+        memory.write_many(writes)
+    assert office(memory) is None
+
+
+def test_of_many_that_start_from_one_value_exactly_one_wins(memory: Memory) -> None:
+    first = move(memory, "Chicago", ABSENT)
+
+    def attempt(number: int) -> str:
+        try:
+            move(memory, f"Office {number}", first)
+        except TenureError as refusal:
+            return refusal.code
+        return "won"
+
+    with ThreadPoolExecutor(8) as threads:
+        outcomes = list(threads.map(attempt, range(8)))
+    assert sorted(outcomes) == ["stale_version"] * 7 + ["won"]
+
+
+def test_a_retry_with_a_key_is_answered_although_its_own_write_stands(memory: Memory) -> None:
+    def once() -> str:
+        write = Write(
+            subject="Sam", slot="office", value="Rome", expected=ABSENT, idempotency_key="k"
+        )
+        return memory.write_many([write])[0].object_id
+
+    assert once() == once()
+
+
+def test_a_text_and_a_slot_of_many_values_have_no_one_value(memory: Memory) -> None:
+    with pytest.raises(InvalidInput):
+        memory.write(content="just words", expected=ABSENT)
+    with pytest.raises(InvalidInput):
+        memory.write(subject="Sam Rivera", slot="allergy", value="nuts", expected=ABSENT)

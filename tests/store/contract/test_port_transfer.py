@@ -180,6 +180,15 @@ def _without_claims(lines: list[str]) -> list[str]:
     return [line for line in lines if not line.startswith('{"kind":"claim"')]
 
 
+@pytest.fixture(scope="module")
+def sound_lines(factory_for_reads: StoreFactory) -> list[str]:
+    """The export of a tenant that has lived."""
+    store = factory_for_reads()
+    store.ensure(TENANT)
+    lived_in(store)
+    return exported(store)
+
+
 @pytest.mark.parametrize(
     ("spoil", "line"),
     [
@@ -206,14 +215,14 @@ def _without_claims(lines: list[str]) -> list[str]:
     ],
 )
 def test_a_spoilt_export_is_refused_with_its_line_and_nothing_is_written(
-    store_factory: StoreFactory, spoil: Callable[[list[str]], list[str]], line: int | str
+    sound_lines: list[str],
+    store_factory: StoreFactory,
+    spoil: Callable[[list[str]], list[str]],
+    line: int | str,
 ) -> None:
-    first, second = store_factory(), store_factory()
-    first.ensure(TENANT)
-    lived_in(first)
-    lines = spoil(exported(first))
+    second = store_factory()
     with refused(InvalidInput, "bad_export") as caught:
-        restore(lines, second, TENANT)
+        restore(spoil(sound_lines), second, TENANT)
     if isinstance(line, int):
         assert caught.value.data["line"] == line
     second.ensure(TENANT)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from tenure import Conflict, EntityRef, Forbidden, InvalidInput, Memory, Policy, Principal, Write
 from tenure.schema.interval import INF_US
@@ -41,18 +37,6 @@ PAIRS = [
     ("Sam Rivera", "S. Rivera", "person", "review"),
     ("Priya Natarajan", "Priya Natrajan", "unknown", "review"),
 ]
-
-
-Said = tuple[bool, str, str, str]
-SAID = st.lists(
-    st.tuples(
-        st.booleans(),
-        st.sampled_from(["assert", "assert", "assert", "correct", "retract", "deny", "observe"]),
-        st.sampled_from(["noted", "tagged"]),
-        st.sampled_from("abc"),
-    ),
-    max_size=5,
-)
 
 
 def say(memory: Memory, name: str, type: str = "unknown", value: str = "x", **more: Any) -> Any:
@@ -199,23 +183,12 @@ def test_one_first_name_in_two_teams_is_two_people(open_memory: Open) -> None:
     assert len(memory.entities.list("person")) <= 2
 
 
-def test_one_word_for_project_system_and_tenant_is_three_entities(memory: Memory) -> None:
-    found = {say(memory, "Nova", type).entity for type in ("project", "system", "tenant")}
-    assert len(found) == 3
-    assert say(memory, "Nova", "system").entity in found
-
-
 def test_a_description_names_nobody(memory: Memory) -> None:
     ref = EntityRef(name="Mallory", type="person", aliases=("the boss",))
     memory.write(ref, "noted", "a")
     assert memory.as_of().entity("Mallory").aliases == ("Mallory",)
     holder = say(memory, "the CTO", "role", "Ann")
     assert say(memory, "the CTO", "role", "Bob").entity == holder.entity
-
-
-def test_a_place_is_not_the_team_of_its_name(memory: Memory) -> None:
-    office = say(memory, "Chicago office", "location")
-    assert say(memory, "Chicago office", "person").entity != office.entity
 
 
 def test_retrieved_text_teaches_no_alias(memory: Memory) -> None:
@@ -240,23 +213,6 @@ def test_a_possible_match_leaves_a_suggestion_and_nothing_waits(memory: Memory) 
     done = memory.reviews.accept(found[0].review_id)
     assert done.canonical_id == one.entity
     assert not memory.reviews.list(kind="possible_same_as")
-
-
-def test_sixteen_writers_naming_one_new_entity_make_one(memory: Memory) -> None:
-    found: list[str] = []
-    ready = threading.Barrier(16)
-
-    def write(number: int) -> None:
-        ready.wait()
-        found.append(str(say(memory, "Zephyr Gateway", "system", str(number)).entity))
-
-    threads = [threading.Thread(target=write, args=(n,)) for n in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 16
-    assert len(set(found)) == 1
 
 
 # ---- namesakes
@@ -550,15 +506,6 @@ def test_deciding_needs_a_steward_who_did_not_write_it(memory: Memory) -> None:
     assert other.reviews.accept(mine.reviews[0]).canonical_id
 
 
-def test_a_bulk_decision_needs_a_filter(memory: Memory) -> None:
-    case = waiting(memory)
-    preview = memory.reviews.matching(mention="S. Rivera")
-    assert [c.review_id for c in preview] == [case.review_id]
-    memory.reviews.decide_all(preview, "reject")
-    assert not memory.reviews.list()
-    assert memory.as_of().entity("S. Rivera").state == "active"
-
-
 def test_an_audit_can_take_an_automatic_bind_back(open_memory: Open) -> None:
     memory = open_memory(policy=Policy(resolution=ResolutionPolicy(audit_share=1.0)))
     memory.vocabulary.define_slot("noted", description="what was noted")
@@ -714,67 +661,6 @@ def test_the_queue_weighs_each_case_by_what_waits_for_it(memory: Memory) -> None
     assert [case.entity_id for case in listed] == [heavy.entity, light.entity]
     pages = [memory.reviews.get(case.review_id) for case in listed]
     assert pages[0].priority > pages[1].priority
-
-
-def told(memory: Memory, names: tuple[str, ...], **at: Any) -> list[Any]:
-    """Return everything that a view says of entities, without the judgements about them."""
-    view = memory.as_of(**at)
-    said = []
-    for name in names:
-        entity = view.entity(name)
-        facts = view.facts(entity.entity_id)
-        around = view.neighbourhood(name, hops=1).facts
-        texts = sorted(fact.content.replace(entity.entity_id, name) for fact in around)
-        states = {
-            slot: (s.status.value, sorted(map(str, s.values)), len(s.candidates))
-            for slot, s in facts.items()
-        }
-        said.append((entity.state, entity.name, entity.aliases, states, texts))
-    return said
-
-
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
-@given(SAID, SAID.filter(bool))
-def test_unmerge_is_the_identity_on_what_was_not_written_after(
-    open_memory: Open, before: list[Said], after: list[Said]
-) -> None:
-    """merge -> write -> as-of -> unmerge -> as-of, beside a store that never merged."""
-    names = ("Alpha", "Omega")
-    ends: list[Any] = []
-    for merges in (True, False):
-        clock = iter(range(1_700_000_000, 1_800_000_000))
-        memory = open_memory(clock=lambda clock=clock: datetime.fromtimestamp(next(clock), UTC))
-        memory.vocabulary.define_slot("noted", description="what was noted")
-        memory.vocabulary.define_slot("tagged", description="a tag", cardinality="many")
-        ids = [str(say(memory, name, "system", "0").entity) for name in names]
-        for said in before:
-            last = put(memory, ids, said)
-        then, earlier = memory.as_of().tx, told(memory, names)
-        if merges:
-            done = memory.entities.merge(*ids)
-            at_merge, as_one = memory.as_of().tx, told(memory, names)
-            assert told(memory, names, tx=then) == earlier
-        for said in after:
-            last = put(memory, ids, said)
-        if merges:
-            assert told(memory, names, tx=at_merge) == as_one
-            assert told(memory, names, tx=then) == earlier
-            memory.entities.unmerge(done.merge_id)
-            assert told(memory, names, tx=at_merge) == as_one
-        assert told(memory, names, tx=then) == earlier
-        ends.append(told(memory, names))
-        assert last.tx
-        assert memory.doctor() == ()
-    assert ends[0] == ends[1]
-
-
-def put(memory: Memory, ids: list[str], said: Said) -> Any:
-    left, op, slot, value = said
-    if op == "observe":
-        (receipt, *_) = memory.observe(f"{'Alpha' if left else 'Omega'} said {value}.", "Ann Lee")
-        return receipt
-    since = "-infinity" if op != "assert" or value == "c" else "2023-01-01T00:00:00Z"
-    return memory.write(ids[0] if left else ids[1], slot, value, op=op, valid_from=since)
 
 
 @pytest.mark.parametrize(

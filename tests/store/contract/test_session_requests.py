@@ -155,17 +155,6 @@ def test_a_session_goes_on_where_a_file_or_a_thought_was_erased(memory: Memory) 
     assert memory.doctor() == ()
 
 
-def test_what_was_erased_since_stands_as_erased(memory: Memory) -> None:
-    session = memory.session("s1", window=9_000)
-    session.on_turn_start("Sam Rivera wants a window seat")
-    envelope = session.compile("seat?").envelope
-    memory.write(subject="Sam Rivera", slot="office", value="Oslo")
-    memory.erase(entity="Sam Rivera", reason="asked for")
-    request = memory.session("s1").replay(envelope).render("anthropic")
-    assert "Rivera" not in json.dumps(request)
-    assert "[erased]" in json.dumps(request["messages"])
-
-
 def test_the_policy_of_a_session_is_part_of_its_envelopes_and_of_no_other(
     open_memory: Open,
 ) -> None:
@@ -201,6 +190,7 @@ def test_a_policy_changed_in_mid_session_counts_from_the_next_edit(memory: Memor
         exchange(session, number)
     (event,) = policy_events(session)
     assert event.body["policy"] == fifo.digest == session.state.policy_digest
+    assert event.body["tunables"]["eviction"] == "lru"
     edits = [e.seq for e in session.events() if e.kind is EventKind.EDITED]
     assert event.seq == edits[0] - 1
     assert len(edits) > 1

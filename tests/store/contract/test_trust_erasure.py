@@ -178,29 +178,29 @@ def test_an_erasure_lists_what_names_an_entity_in_words_of_its_own(open_memory: 
     assert receipt.independent == tuple(sorted(naming))
 
 
-@pytest.mark.parametrize(
-    ("words", "becomes"),
-    [
-        ("Ask Mrs Zorblatt, she has the key.", "listed"),
-        ("Frau Dr. Zorblatt kommt um sechs.", "listed"),
-        ("N. Zorblatt was there.", "listed"),
-        ("Zorblatt, Nadia: two cups.", "listed"),
-        ("Write to NZ@mail.example for it.", "erased"),
-        ("Staff 52b-1771 left.", "erased"),
-        ("Staff 52B1771 left.", "erased"),
-        ("Invoice 40213 is paid.", "listed"),
-        ("Call +49 (30) 55501234 at six.", "erased"),
-        ("Call 030/5550-1234 at six.", "erased"),
-        ("Call 030 5550 1235 at six.", ""),
-        ("Ask the desk, info@mail.example.", "listed"),
-        ("The Zorblatt bridge is closed.", ""),
-        ("Mrs Zorblattova has the key.", ""),
-        ("Ask B. Zorblatt.", ""),
-    ],
-)
+REFERRING = {
+    "Ask Mrs Zorblatt, she has the key.": "listed",
+    "Frau Dr. Zorblatt kommt um sechs.": "listed",
+    "N. Zorblatt was there.": "listed",
+    "Zorblatt, Nadia: two cups.": "listed",
+    "Write to NZ@mail.example for it.": "erased",
+    "Staff 52b-1771 left.": "erased",
+    "Staff 52B1771 left.": "erased",
+    "Invoice 40213 is paid.": "listed",
+    "Call +49 (30) 55501234 at six.": "erased",
+    "Call 030/5550-1234 at six.": "erased",
+    "Call 030 5550 1235 at six.": "",
+    "Ask the desk, info@mail.example.": "listed",
+    "The Zorblatt bridge is closed.": "",
+    "Mrs Zorblattova has the key.": "",
+    "Ask B. Zorblatt.": "",
+}
+"""Texts about a person without a link, and what an erasure of that person makes of each."""
+
+
 @pytest.mark.parametrize("is_known_first", [True, False])
 def test_an_erasure_finds_texts_that_refer_to_a_person_without_a_link(
-    open_memory: Open, words: str, becomes: str, is_known_first: bool
+    open_memory: Open, is_known_first: bool
 ) -> None:
     memory = open_memory()
     ids = {
@@ -211,18 +211,19 @@ def test_an_erasure_finds_texts_that_refer_to_a_person_without_a_link(
     }
     person = {"name": "Nadia Zorblatt", "type": "person"}
     desk = person | {"external_ids": {"email": "info@mail.example", "staff": "52b-1771"}}
-    people = [person | {"external_ids": ids}, desk]
-    if is_known_first:
-        for said in people:
-            memory.write(said, "office", "Oslo")
-    text = memory.write(content=words, source_origin="doc://m/2", **WHY)
-    if not is_known_first:
-        for said in people:
-            memory.write(said, "office", "Oslo")
+    writes: list[dict[str, Any]] = [
+        {"subject": said, "slot": "office", "value": "Oslo"}
+        for said in (person | {"external_ids": ids}, desk)
+    ]
+    texts = [{"content": words, "source_origin": "doc://m/2", **WHY} for words in REFERRING]
+    writes = [*writes, *texts] if is_known_first else [*texts, *writes]
+    written = {write.get("content"): memory.write(**write).object_id for write in writes}
 
     receipt = memory.erase(entity="Nadia Zorblatt", reason="asked to")
-    assert (text.object_id in receipt.independent) == (becomes == "listed")
-    assert (text.object_id in receipt.object_ids) == (becomes == "erased")
+    kinds = {"listed": receipt.independent, "erased": receipt.object_ids}
+    for words, becomes in REFERRING.items():
+        found = [kind for kind, ids in kinds.items() if written[words] in ids]
+        assert found == ([becomes] if becomes else []), words
 
 
 def test_an_erasure_takes_along_who_waits_to_be_that_person_alone(open_memory: Open) -> None:

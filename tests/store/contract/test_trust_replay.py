@@ -80,13 +80,14 @@ def changed(manifest: Manifest, name: str) -> Any:
     return (*value, *value) if value else ("x",)
 
 
-@pytest.mark.parametrize("name", [field.name for field in fields(Manifest)])
-def test_a_manifest_with_one_changed_field_is_refused(open_memory: Open, name: str) -> None:
+def test_a_manifest_with_one_changed_field_is_refused(open_memory: Open) -> None:
     memory = open_memory()
-    envelope = compiled(memory)
-    rewritten = replace(envelope.manifest, **{name: changed(envelope.manifest, name)})
-    with refused(InvalidInput, "bad_manifest"):
-        memory.replay(rewritten)
+    manifest = compiled(memory).manifest
+    for field in fields(Manifest):
+        rewritten = replace(manifest, **{field.name: changed(manifest, field.name)})
+        with pytest.raises(InvalidInput) as refusal:
+            memory.replay(rewritten)
+        assert refusal.value.code == "bad_manifest", field.name
 
 
 def test_a_manifest_with_more_roles_and_a_new_id_is_refused(open_memory: Open) -> None:

@@ -29,14 +29,17 @@ TENANT_RULES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("write", TENANT_RULES, ids=lambda w: str(w.get("object_type", w)))
-def test_rules_for_everyone_need_a_directive_role(open_memory: Open, write: dict[str, Any]) -> None:
+def test_rules_for_everyone_need_a_directive_role(open_memory: Open) -> None:
     memory = open_memory()
     memory.vocabulary.define_slot("directive", kind="directive", description="what to do")
-    stated = {"why_it_matters": "always", **write}
-    with refused(Forbidden, "directive_role_required"):
-        caller(memory, user="bob", roles={"engineer"}).write(**stated)
-    assert caller(memory, user="eve", roles={"steward"}).write(**stated).outcome == "accepted"
+    bob, eve = (
+        caller(memory, user=u, roles={r}) for u, r in (("bob", "engineer"), ("eve", "steward"))
+    )
+    for write in TENANT_RULES:
+        stated = {"why_it_matters": "always", **write}
+        with refused(Forbidden, "directive_role_required"):
+            bob.write(**stated)
+        assert eve.write(**stated).outcome == "accepted", write
 
 
 def test_facts_may_be_written_tenant_wide_and_rules_in_the_own_scope(open_memory: Open) -> None:
@@ -176,30 +179,28 @@ def test_promoting_widens_and_can_be_taken_back(open_memory: Open) -> None:
     assert ann.as_of().value(SAM, "office") == "Rome"
 
 
-@pytest.mark.parametrize(
-    "write",
-    [
-        {"subject": f"{SAM}. {INJECTION}", "slot": "office", "value": "Rome"},
-        {"subject": EntityRef(name=SAM, aliases=(INJECTION,)), "slot": "office", "value": "Rome"},
-        {"subject": SAM, "slot": "office", "value": INJECTION},
-        {"subject": SAM, "slot": "settings", "value": {"a": [{"b": INJECTION}]}},
-        {"subject": SAM, "slot": "office", "value": "Rome", "why_it_matters": INJECTION},
-        {"subject": SAM, "slot": "office", "value": "Rome", "behavioral_implication": INJECTION},
-        {"subject": SAM, "slot": "office", "value": "Rome", "update_path": f"a://{INJECTION}"},
-        {"subject": f"{SAM}. {INJECTION}", "content": "A page.", "why_it_matters": "always"},
-        {"content": TOOL_OF_ESCAPES, "why_it_matters": "always"},
-    ],
-    ids=["name", "alias", "value", "json", "why", "implication", "path", "about", "escapes"],
-)
+TEXTS: dict[str, dict[str, Any]] = {
+    "name": {"subject": f"{SAM}. {INJECTION}"},
+    "alias": {"subject": EntityRef(name=SAM, aliases=(INJECTION,))},
+    "value": {"value": INJECTION},
+    "json": {"slot": "settings", "value": {"a": [{"b": INJECTION}]}},
+    "why": {"why_it_matters": INJECTION},
+    "implication": {"behavioral_implication": INJECTION},
+    "path": {"update_path": f"a://{INJECTION}"},
+    "about": {"subject": f"{SAM}. {INJECTION}", "slot": None, "value": None, "content": "A page."},
+    "escapes": {"subject": None, "slot": None, "value": None, "content": TOOL_OF_ESCAPES},
+}
+
+
 @pytest.mark.parametrize("origin", ["https://x.org", "unheard-of://x", "s3://b/k", "agent://a"])
-def test_every_text_of_a_write_is_scanned(
-    open_memory: Open, write: dict[str, Any], origin: str
-) -> None:
+def test_every_text_of_a_write_is_scanned(open_memory: Open, origin: str) -> None:
     memory = open_memory()
     memory.vocabulary.define_slot("settings", value_type="json", description="its settings")
     ann = caller(memory, user="ann")
-    receipt = ann.write(**{"source_origin": origin, **write})
-    assert receipt.outcome == "quarantined"
+    plain = {"subject": SAM, "slot": "office", "value": "Rome", "why_it_matters": "always"}
+    for place, text in TEXTS.items():
+        receipt = ann.write(source_origin=origin, **{**plain, **text})
+        assert receipt.outcome == "quarantined", place
 
 
 @pytest.mark.parametrize(
@@ -226,22 +227,19 @@ def test_what_a_user_says_is_kept_with_a_warning(open_memory: Open) -> None:
     assert "injection_suspected" not in ann.write(SAM, "manager", "Eve Park").warnings
 
 
-@pytest.mark.parametrize(
-    "write",
-    [
+def test_a_secret_is_refused_wherever_it_stands(open_memory: Open) -> None:
+    memory = open_memory()
+    texts: list[dict[str, Any]] = [
         {"subject": EntityRef(name=SAM, aliases=(f"key {SECRET}",))},
         {"subject": EntityRef(name=SAM, external_ids={"crm": SECRET})},
         {"source_origin": f"user://chat?key={SECRET}"},
         {"update_path": f"https://x.org/?key={SECRET}"},
         {"why_it_matters": f"key {SECRET}"},
-    ],
-    ids=["alias", "identifier", "origin", "path", "why"],
-)
-def test_a_secret_is_refused_wherever_it_stands(open_memory: Open, write: dict[str, Any]) -> None:
-    memory = open_memory()
-    with refused(InvalidInput, "secret_in_content") as caught:
-        memory.write(**{"subject": SAM, "slot": "office", "value": "Rome", **write})
-    assert SECRET not in str(caught.value)
+    ]
+    for text in texts:
+        with refused(InvalidInput, "secret_in_content") as caught:
+            memory.write(**{"subject": SAM, "slot": "office", "value": "Rome", **text})
+        assert SECRET not in str(caught.value)
 
 
 @pytest.mark.parametrize("field", ["roles", "projects", "origins", "source_kinds"])

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import threading
 import time
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
 
+import neo4j
 import pytest
 from typer.testing import CliRunner
 
@@ -15,9 +19,9 @@ from tenure.faces.cli.frame import FINDINGS
 from tenure.faces.cli.main import app
 from tenure.schema.errors import Unavailable
 from tenure.schema.principal import OWNER
-from tenure.store.neo4j.calls import CallLimits
+from tenure.store.neo4j.calls import CallLimits, GivenValues, Reads, ServerLink, Writes
 from tenure.store.neo4j.store import Neo4jStore, open_store
-from tenure.tests.neo4j_fixtures import strict_settings
+from tenure.tests.neo4j_fixtures import strict_settings, wipe
 from tenure.tests.neo4j_server import Server
 from tenure.tests.store.builders import Say, commit
 from tenure.tests.store.neo4j.bolt_pose import posing
@@ -135,7 +139,7 @@ def test_a_server_that_goes_down_is_named_and_used_again_when_it_is_back(
     tenant = f"test-{secrets.token_hex(6)}"
     store.ensure(tenant)
     commit(store, [Say(object_id="a")], tenant=tenant)
-    crashable_server.stop()
+    crashable_server.kill()
     for call in (lambda: clock(store, tenant), lambda: commit(store, [Say(object_id="b")])):
         with pytest.raises(Unavailable, match="start the server") as down:
             call()
@@ -170,3 +174,75 @@ def test_many_threads_over_a_small_pool_wait_for_each_other(
         thread.join(60)
     assert seen == [0] * 12
     store.close()
+
+
+# ---- How long statements may take, and how long what was given to them is kept.
+
+
+class RecordingSession:
+    """A session that answers nothing and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.queries: list[neo4j.Query] = []
+
+    def run(self, query: neo4j.Query, _: dict[str, Any]) -> list[neo4j.Record]:
+        self.queries.append(query)
+        return []
+
+
+def test_a_statement_that_streams_may_take_longer_than_one_that_is_read_at_once() -> None:
+    session = RecordingSession()
+    link = SimpleNamespace(dialect="CYPHER 5 ", limits=CallLimits(), bodies=None)
+    calls = Reads(cast("ServerLink", link), cast("neo4j.Session", session), "acme")
+    calls.rows("RETURN 1")
+    list(calls.stream("RETURN 2"))
+    assert [query.timeout for query in session.queries] == [60.0, 3_600.0]
+
+
+class RecordingTransaction:
+    """A transaction that answers nothing and keeps what it was given, as the driver does."""
+
+    def __init__(self) -> None:
+        self.parameters: dict[str, Any] = {}
+        self.sizes: list[int] = []
+
+    def run(self, _: str, parameters: dict[str, Any]) -> list[neo4j.Record]:
+        self.parameters = parameters
+        self.sizes.append(len(parameters["given"]))
+        return []
+
+
+def test_what_a_statement_was_given_to_write_is_let_go_when_it_is_answered() -> None:
+    transaction, rows = RecordingTransaction(), [1, 2]
+    link = SimpleNamespace(dialect="CYPHER 5 ", limits=CallLimits())
+    calls = Writes(cast("ServerLink", link), cast("neo4j.Transaction", transaction), "acme")
+    calls.rows("RETURN 1", rows=rows)
+    assert (transaction.sizes, transaction.parameters["given"], rows) == ([1], {}, [1, 2])
+
+
+# ---- What the driver logs of a call: the statement, and nothing of what somebody said.
+
+
+def test_values_given_to_a_statement_count_themselves_and_say_no_more() -> None:
+    values = GivenValues(text="QUOKKAROAD 7", rows=[1])
+    assert repr(values) == "<2 values>"
+    assert values == {"text": "QUOKKAROAD 7", "rows": [1]}
+
+
+@pytest.mark.integration
+def test_a_log_of_the_driver_holds_statements_and_no_words_of_a_write(
+    neo4j_server: Server, neo4j_driver: neo4j.Driver, caplog: pytest.LogCaptureFixture
+) -> None:
+    tenant = f"test-{secrets.token_hex(8)}"
+    caplog.set_level(logging.DEBUG, logger="neo4j")
+    owner = replace(OWNER, tenant=tenant)
+    try:
+        with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) as memory:
+            memory.write("Ann Lee", "office", "QUOKKAROAD 7")
+            assert memory.as_of().value("Ann Lee", "office") == "QUOKKAROAD 7"
+            assert memory.as_of().search("QUOKKAROAD").hits
+    finally:
+        wipe(neo4j_driver, tenant)
+
+    assert "C: RUN" in caplog.text
+    assert "QUOKKAROAD" not in caplog.text.upper()

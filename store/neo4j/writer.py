@@ -26,7 +26,7 @@ from ..port.importing import import_in_progress
 from ..port.receipts import without_candidates
 from ..port.records import SessionHead, SessionPlace
 from ..port.store import ActionRecord, Batch, Clock, SlotRead, SlotRecord
-from . import applying, codec, identity, sessions
+from . import applying, codec, sessions
 from .applying import LARGEST, ClockCounters
 from .calls import Writes
 from .cypher import core, register
@@ -87,6 +87,7 @@ class Neo4jWriteTx(SharedReads):
     """A write transaction; `Neo4jStore.writing` opens and ends it."""
 
     def __init__(self, calls: Writes) -> None:
+        super().__init__()
         self._calls = calls
         self._counters: ClockCounters | None = None
         self._unused: set[str] = set()
@@ -132,10 +133,6 @@ class Neo4jWriteTx(SharedReads):
         return self._calls
 
     # --- identity
-
-    def names(self) -> identity.Neo4jRegister:
-        """What is known of names under the lock."""
-        return identity.Neo4jRegister(self.calls, self.counters.clock.last_us)
 
     def last_us(self) -> int:
         """The last stamp, those of this transaction included."""
@@ -261,6 +258,7 @@ class Neo4jWriteTx(SharedReads):
         """
         applying.write_batch(self.calls, self.counters, batch)
         self._unused.clear()
+        self.forget_names()
         if batch.events:
             self.mark = batch.clock.seq, self.counters.digest
 
@@ -272,6 +270,7 @@ class Neo4jWriteTx(SharedReads):
     ) -> None:
         """Empty what erasure must empty, in every place."""
         empty(self.calls, self.counters, object_ids, entity_ids, nameless_ids)
+        self.forget_names()
 
 
 def landed(calls: Writes, mark: tuple[int, bytes]) -> bool:

@@ -58,7 +58,7 @@ def sweep(
     """Retire one batch of due objects; `remaining` tells that another is needed."""
     clock = tx.lock()
     point = Point(mandate.now_us, clock.last_us)
-    versions = tx.decaying(point=point)
+    versions = tx.reader().decaying(point=point)
     # An object of several rows is due once, at the place of its first.
     due_ids: dict[str, None] = {}
     for version in versions:

@@ -20,7 +20,7 @@ from typing import Protocol, TypeVar
 from ...resolution.known import Known, Lookup
 from ...resolution.names import NameRow
 from ...schema.claim import Assertion, Claim, Edge, MentionLink, Row, Version
-from ...schema.entity import Alias, Judgement, Review
+from ...schema.entity import Judgement, Review
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
 from .importing import Importing
@@ -182,12 +182,6 @@ class IdentityReads(Protocol):
         """Return entities with their clusters, aliases, identifiers and judgements."""
         ...
 
-    def names_of(
-        self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int
-    ) -> tuple[Alias, ...]:
-        """Return the aliases that raw entities have in these scopes, in their order."""
-        ...
-
     def name_rows(self, entity_ids: Sequence[str], *, tx_us: int) -> tuple[NameRow, ...]:
         """The names of raw entities that were open at a tx, whoever may see them.
 
@@ -245,10 +239,6 @@ class WriteTx(IdentityReads, ClaimReads, Protocol):
 
     def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
         """The objects with open rows whose scope has this session, project or user, sorted."""
-        ...
-
-    def decaying(self, *, point: Point) -> tuple[Version, ...]:
-        """Return the clean heads that have a decay rule, with all content, by vid."""
         ...
 
     def dependants(self, object_ids: Sequence[str]) -> tuple[str, ...]:

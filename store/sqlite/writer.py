@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from ...resolution.known import Known, Lookup
-from ...schema.claim import Claim, Row, Version
+from ...schema.claim import Claim, Row
 from ...schema.entity import AUDIT, SUGGESTION, Review
 from ...schema.errors import Fault
 from ...schema.principal import Sight
@@ -30,7 +30,6 @@ from .caches import Caches, LookupCache
 from .identity import SqliteRegister
 from .partition import Partition
 from .reader import ClaimLookups, SqliteReader
-from .versions import Timelines
 
 
 class SqliteWriteTx(SqliteRegister, ClaimLookups):
@@ -118,7 +117,7 @@ class SqliteWriteTx(SqliteRegister, ClaimLookups):
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
     ) -> RelatedEnds:
         """Return what relates entities to others by its raw ends; hubs are named apart."""
-        return self._timelines().relations(entity_ids, sight=sight, point=point, limit=limit)
+        return self.reader().relations(entity_ids, sight=sight, point=point, limit=limit)
 
     def cases(self, entity_ids: Sequence[str]) -> tuple[Review, ...]:
         """Return the blocking cases of raw entities in their newest version, by review id."""
@@ -179,22 +178,6 @@ class SqliteWriteTx(SqliteRegister, ClaimLookups):
         """Return the objects with open rows whose scope has this id, sorted."""
         lines = self._connection().execute(sql.LIVE_OBJECTS, (f",{kind}={value},",))
         return tuple(codec.first_column(lines))
-
-    def decaying(self, *, point: Point) -> tuple[Version, ...]:
-        """Return the clean heads that have a decay rule, whoever may see them."""
-        return self._timelines().decaying(point=point)
-
-    def _timelines(self) -> Timelines:
-        db = self._connection()
-        counters = self._counters_now()
-        # caches of its own: what an abandoned transaction saw must not outlive it
-        return Timelines(
-            db,
-            Caches(),
-            clock=self._clock(),
-            erasures=counters.erasures,
-            permits=counters.permits or 0,
-        )
 
     def dependants(self, object_ids: Sequence[str]) -> tuple[str, ...]:
         """Return the objects derived from these, directly or not, sorted, without them."""

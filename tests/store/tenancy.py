@@ -241,9 +241,6 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "IdentityReads.known_each": reading(
         lambda r: r.known_each([(LOOKUP, ("tenant",))], tx_us=1_000)
     ),
-    "IdentityReads.names_of": reading(
-        lambda r: r.names_of(ENTITIES, scopes=("tenant",), tx_us=1_000)
-    ),
     "IdentityReads.name_rows": reading(lambda r: r.name_rows(ENTITIES, tx_us=1_000)),
     "IdentityReads.name_rows, under the lock": writing(
         lambda t: t.name_rows(ENTITIES, tx_us=1_000)
@@ -335,7 +332,6 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "WriteTx.slots": writing(lambda t: t.slots([SLOT])),
     "WriteTx.slots_of": writing(lambda t: t.slots_of(ENTITIES)),
     "WriteTx.live_objects": writing(lambda t: t.live_objects("user", "ann")),
-    "WriteTx.decaying": writing(lambda t: t.decaying(point=POINT)),
     "WriteTx.dependants": writing(lambda t: t.dependants(IDS)),
     "WriteTx.open_actions": writing(lambda t: t.open_actions(slot_keys=[SLOT], object_ids=IDS)),
     "WriteTx.action": writing(lambda t: t.action("t-action")),

@@ -468,12 +468,6 @@ OPENING: Final[LiteralString] = _statement("""
 RETURN {opening}, entities
 """)
 """The same after the counters and keys of the tenant: what is stamped later reads as not done."""
-OWN_ALIASES: Final[LiteralString] = _statement("""
-UNWIND $given.entity_ids AS entity_id
-MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:ALIAS_OF]-(a:Alias)
-WHERE a.tx_start <= $tx AND a.tx_end > $tx
-RETURN {alias} AS alias
-""")
 BLOCK_MATCHES: Final[LiteralString] = _statement("""
 UNWIND $given.asked AS one
 CALL (one) {

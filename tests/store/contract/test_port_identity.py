@@ -18,7 +18,7 @@ from tenure.schema.vocabulary import (
     JudgementVerdict,
     ReviewState,
 )
-from tenure.store.port.store import Store
+from tenure.store.port.store import Batch, Store
 from tenure.tests.store.builders import TENANT, add, alias, entity
 
 SCOPES = ("tenant",)
@@ -405,18 +405,33 @@ def test_reviews_come_in_their_newest_version(store: Store) -> None:
         assert tx.cases(("e1",)) == tx.cases(()) == ()
 
 
-def test_names_of_entities_are_those_of_visible_scopes(store: Store) -> None:
+def test_names_of_entities_come_with_their_scopes(store: Store) -> None:
     people(store)
     add(store, tx=2, aliases=(alias("e1", "Samuel", scope_id="user=ann"),))
-    both = ["person e1", "person e2"]
-    for scopes, names in ((SCOPES, both), (("tenant", "user=ann"), [*both, "samuel"])):
-        with store.reading(TENANT) as reader:
-            found = reader.names_of(("e2", "e1", "e1"), scopes=scopes, tx_us=2)
-            assert [one.norm for one in found] == names
-            assert reader.names_of(("e1",), scopes=scopes, tx_us=0) == ()
-        with store.writing(TENANT) as tx:
-            tx.lock()
-            assert tx.names_of(("e1", "e2"), scopes=scopes, tx_us=2) == found
+    with store.reading(TENANT) as reader:
+        found = reader.name_rows(("e2", "e1", "e1"), tx_us=2)
+        names = {(one.surface, one.scope_id) for one in found}
+        assert ("Samuel", "user=ann") in names
+        assert {scope for surface, scope in names if surface != "Samuel"} == {"tenant"}
+        assert reader.name_rows(("e1",), tx_us=0) == ()
+    with store.writing(TENANT) as tx:
+        tx.lock()
+        assert tx.name_rows(("e1", "e2"), tx_us=2) == found
+
+
+def test_a_writer_sees_the_names_that_it_has_just_written_or_emptied(store: Store) -> None:
+    people(store)
+    with store.writing(TENANT) as tx:
+        clock = tx.lock()
+        before = [one.surface for one in tx.entities(("e1",), tx_us=clock.last_us).aliases]
+        assert before
+        tx.apply(Batch(clock=clock, aliases=(alias("e1", "Samuel"),)))
+        names = [one.surface for one in tx.entities(("e1",), tx_us=clock.last_us).aliases]
+        assert sorted(names) == sorted([*before, "Samuel"])
+        assert len(tx.name_rows(("e1",), tx_us=clock.last_us)) == len(names)
+        tx.empty((), ("e1",))
+        assert tx.entities(("e1",), tx_us=clock.last_us).aliases == ()
+        assert tx.name_rows(("e1",), tx_us=clock.last_us) == ()
 
 
 def test_an_entity_is_in_the_state_that_was_believed(store: Store) -> None:
@@ -462,7 +477,6 @@ def waiting_case(raw: str, *, tx: int) -> Review:
 
 
 def test_a_writer_finds_what_the_same_transaction_has_written(store: Store) -> None:
-    from tenure.store.port.store import Batch
     from tenure.tests.store.builders import after, event
 
     with store.writing(TENANT) as tx:

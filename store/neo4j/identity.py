@@ -28,7 +28,7 @@ from ...resolution.known import (
     worth_it,
 )
 from ...resolution.names import NameRow
-from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
+from ...schema.entity import Alias, Entity, Identifier, Judgement
 from ...schema.interval import INF_US
 from ...schema.vocabulary import JudgementVerdict
 from . import codec
@@ -381,13 +381,6 @@ def name_parameters(lookup: Lookup, scopes: Sequence[str]) -> dict[str, Any]:
         "identifiers": list(map(list, lookup.identifiers)),
         "entity_ids": list(lookup.entity_ids),
     }
-
-
-def review_of(calls: Calls, review_id: str) -> Review | None:
-    """A review case in its newest version."""
-    ids = {"first": review_id, "last": review_id}
-    values = calls.column(register.REVIEWS, **ids, state=None, mention="")
-    return next(map(codec.review, values), None)
 
 
 def _lessons(facts: Iterable[EntityFacts], tx_us: int) -> _Lessons:

@@ -19,9 +19,10 @@ from ...resolution.known import Lookup
 from ...schema.claim import Assertion, Edge, MentionLink, Version
 from ...schema.entity import Review
 from ...schema.errors import NotFound
-from ...schema.interval import MIN_US
+from ...schema.interval import INF_US, MIN_US
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
+from ..port import tables
 from ..port.importing import import_in_progress
 from ..port.records import (
     Names,
@@ -45,10 +46,9 @@ from ..port.store import (
     Point,
     RecordKind,
     RelatedEnds,
-    StoredReceipt,
     TxEvent,
-    Usage,
 )
+from ..port.tables import ReadProperties, Record, RecordTable
 from ..port.vectors import Vectors
 from ..search.term_weights import POOL_TERMS, common, pool_of, visible_hits
 from . import codec, identity, sessions, versions
@@ -121,9 +121,7 @@ def export_records(calls: Reads, kind: RecordKind) -> Iterator[object]:
     return (read(record["record"]) for record in calls.stream(text))
 
 
-_LAST_ID = "\uffff"
 _NO_LIMIT = 2**31 - 1
-"""Above every review id."""
 
 
 class SharedReads(Neo4jRegister):
@@ -148,7 +146,21 @@ class SharedReads(Neo4jRegister):
 
     def review(self, review_id: str) -> Review | None:
         """A review case in its newest version."""
-        return identity.review_of(self.calls, review_id)
+        return next(iter(self.find(tables.REVIEWS, "review_id", (review_id,))), None)
+
+    def find(
+        self,
+        table: RecordTable[Record],
+        column: str,
+        values: Sequence[str] | Sequence[int],
+        *,
+        open_only: bool = False,
+    ) -> tuple[Record, ...]:
+        """The records of a table with one of these values in a column, by the table's key."""
+        decode: ReadProperties[Record] = codec.FOUND[table.name]
+        text = register.FIND[f"{table.name}.{column}"]
+        bound = {"ids": list(dict.fromkeys(values)), "least": INF_US if open_only else MIN_US}
+        return tuple(map(decode, self.calls.column(text, **bound))) if values else ()
 
     def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
         """Every object that is about one of these, points at it or mentions it."""
@@ -165,13 +177,6 @@ class SharedReads(Neo4jRegister):
         """Whole claims by object id, with today's permissions; erased ones left out."""
         values = self.calls.column(core.ASSERTIONS, object_ids=_distinct(object_ids))
         return {a.claim.object_id: a for a in map(codec.assertion, values)}
-
-    def receipts(
-        self, object_ids: Sequence[str], keys: Sequence[str] = ()
-    ) -> tuple[StoredReceipt, ...]:
-        """The receipts of objects and of idempotency keys."""
-        bound = {"object_ids": _distinct(object_ids), "keys": list(keys)}
-        return tuple(map(codec.receipt, self.calls.column(register.RECEIPTS, **bound)))
 
     def at_snapshot(self, point: Point) -> Point:
         """A point, its stamp the last one at most."""
@@ -288,8 +293,7 @@ class Neo4jReader(SharedReads):
 
     def reviews(self, *, state: str | None = None, mention: str = "") -> tuple[Review, ...]:
         """Review cases in their newest version, oldest first; of a state, of a mention."""
-        ids = {"first": "", "last": _LAST_ID}
-        values = self._calls.column(register.REVIEWS, **ids, state=state, mention=mention)
+        values = self._calls.column(register.REVIEWS, state=state, mention=mention)
         return tuple(map(codec.review, values))
 
     # --- versions
@@ -464,11 +468,6 @@ class Neo4jReader(SharedReads):
         values = self._calls.column(register.ACTIONS, tx=tx_us, after=after, kind=kind)
         return tuple(codec.action(value, tx_us) for value in values)
 
-    def events_at(self, stamps: Sequence[int]) -> tuple[TxEvent, ...]:
-        """The events of the audit log with these stamps, by stamp."""
-        values = self._calls.column(register.EVENTS_AT, stamps=list(stamps))
-        return tuple(map(codec.event, values))
-
     def events_in(
         self, after_us: int, until_us: int, *, actor: str | None, limit: int
     ) -> tuple[TxEvent, ...]:
@@ -517,12 +516,6 @@ class Neo4jReader(SharedReads):
         """A stored policy pack."""
         values = self._calls.column(register.PACK, digest=digest)
         return next(map(str, values), None)
-
-    def usage(self, object_ids: Sequence[str]) -> Mapping[str, Usage]:
-        """How objects were used, by object id."""
-        values = self._calls.column(register.USAGE, object_ids=_distinct(object_ids))
-        records = (Usage(value["object_id"], value["uses"], value["last_us"]) for value in values)
-        return {usage.object_id: usage for usage in records}
 
     def keys(self) -> tuple[bytes, ...]:
         """The tenant's secret keys, one an epoch."""

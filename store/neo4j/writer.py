@@ -15,17 +15,16 @@ verifies. Its statements take at most `LARGEST` ids.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from operator import attrgetter
 from typing import Any, LiteralString
 
 from ...schema.claim import Claim, Row
-from ...schema.entity import AUDIT, SUGGESTION, Review
+from ...schema.entity import AUDIT, SUGGESTION
 from ...schema.errors import Fault
 from ...schema.interval import INF_US, MIN_US
 from ..port.importing import import_in_progress
 from ..port.receipts import without_candidates
 from ..port.records import SessionHead, SessionPlace
-from ..port.store import ActionRecord, Batch, Clock, SlotRead, SlotRecord
+from ..port.store import Batch, Clock, SlotRead
 from . import applying, codec, sessions
 from .applying import LARGEST, ClockCounters
 from .calls import Writes
@@ -138,12 +137,6 @@ class Neo4jWriteTx(SharedReads):
         """The last stamp, those of this transaction included."""
         return self.counters.clock.last_us
 
-    def cases(self, entity_ids: Sequence[str]) -> tuple[Review, ...]:
-        """The blocking cases of raw entities in their newest version, by review id."""
-        bound = {"entity_ids": _distinct(entity_ids), "aside": [SUGGESTION, AUDIT]}
-        values = self.calls.column(register.CASES, **bound)
-        return tuple(map(codec.review, values))
-
     def waiting(self, actor: str, origin: str, *, limit: int) -> int:
         """How many blocking cases that a source has opened still wait, `limit` at most."""
         bound = {"actor": actor, "origin": origin, "limit": limit, "aside": [SUGGESTION, AUDIT]}
@@ -193,16 +186,6 @@ class Neo4jWriteTx(SharedReads):
         values = self.calls.column(core.SLOT_CLAIMS, slot_keys=_distinct(slot_keys))
         return tuple(map(codec.claim, values))
 
-    def slots(self, slot_keys: Sequence[str]) -> tuple[SlotRecord, ...]:
-        """The stored slots among the keys, by key."""
-        values = self.calls.column(core.SLOTS, slot_keys=_distinct(slot_keys))
-        return tuple(map(codec.slot, values))
-
-    def slots_of(self, entity_ids: Sequence[str]) -> tuple[SlotRecord, ...]:
-        """The slots of subjects, by key."""
-        values = self.calls.column(core.SLOTS_OF, entity_ids=_distinct(entity_ids))
-        return tuple(map(codec.slot, values))
-
     def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
         """The objects with open rows whose scope has this id, sorted."""
         values = self.calls.column(core.LIVE_OBJECTS, part=f",{kind}={value},")
@@ -218,19 +201,6 @@ class Neo4jWriteTx(SharedReads):
             known |= frontier
 
         return tuple(sorted(known - set(object_ids)))
-
-    def open_actions(
-        self, *, slot_keys: Sequence[str] = (), object_ids: Sequence[str] = ()
-    ) -> tuple[ActionRecord, ...]:
-        """The open actions of slots or objects, by action id."""
-        bound = {"slot_keys": list(slot_keys), "object_ids": list(object_ids), "inf": INF_US}
-        values = self.calls.column(register.OPEN_ACTIONS, **bound)
-        return tuple(sorted(map(codec.action, values), key=attrgetter("action_id")))
-
-    def action(self, action_id: str) -> ActionRecord | None:
-        """An entry of the resolver queue, open or closed."""
-        values = self.calls.column(register.ACTION, action_id=action_id)
-        return next(map(codec.action, values), None)
 
     # --- writing
 

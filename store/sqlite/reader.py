@@ -8,7 +8,6 @@ derived (text indices, live marks, counts of blocking keys) is made again by app
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -16,8 +15,9 @@ from typing import Final
 
 from ...schema.claim import Assertion, Edge, MentionLink
 from ...schema.entity import Review
-from ...schema.interval import MIN_US
+from ...schema.interval import INF_US, MIN_US
 from ...schema.vocabulary import ActionKind
+from ..port import tables
 from ..port.records import NextReads, SessionRecord, SessionSnapshot, SessionSummary
 from ..port.store import (
     ActionRecord,
@@ -27,10 +27,9 @@ from ..port.store import (
     PermissionChange,
     PlacedVector,
     RecordKind,
-    StoredReceipt,
     TxEvent,
-    Usage,
 )
+from ..port.tables import Decoder, Record, RecordTable
 from ..port.vectors import Vectors
 from . import apply, codec, register_sql, sql
 from .caches import Caches
@@ -116,17 +115,23 @@ class ClaimLookups:
         bound = (codec.list_json(dict.fromkeys(object_ids)),)
         return {line[1]: codec.assertion(line) for line in self._db.execute(sql.ASSERTIONS, bound)}
 
-    def receipts(
-        self, object_ids: Sequence[str], keys: Sequence[str] = ()
-    ) -> tuple[StoredReceipt, ...]:
-        """Return the receipts of objects and of idempotency keys."""
-        bound = {"objects": codec.list_json(object_ids), "keys": codec.list_json(keys)}
-        return tuple(map(codec.receipt, self._db.execute(register_sql.RECEIPTS, bound)))
-
     def review(self, review_id: str) -> Review | None:
         """Return a review case in its newest version."""
-        line = self._db.execute(register_sql.REVIEW, (review_id,)).fetchone()
-        return None if line is None else codec.review(line)
+        return next(iter(self.find(tables.REVIEWS, "review_id", (review_id,))), None)
+
+    def find(
+        self,
+        table: RecordTable[Record],
+        column: str,
+        values: Sequence[str] | Sequence[int],
+        *,
+        open_only: bool = False,
+    ) -> tuple[Record, ...]:
+        """The records of a table with one of these values in a column, by the table's key."""
+        decode: Decoder[Record] = codec.FOUND[table.name]
+        ids = codec.list_json(dict.fromkeys(values))
+        bound = {"ids": ids, "least": INF_US if open_only else MIN_US}
+        return tuple(map(decode, self._db.execute(register_sql.FIND[table.name, column], bound)))
 
 
 class SqliteReader(Timelines, SqliteRegister, ClaimLookups):
@@ -201,11 +206,6 @@ class SqliteReader(Timelines, SqliteRegister, ClaimLookups):
         lines = self._db.execute(statement, {"tx": tx_us, "kind": kind})
         return tuple(codec.action(line, tx_us) for line in lines)
 
-    def events_at(self, stamps: Sequence[int]) -> tuple[TxEvent, ...]:
-        """Return the events of the audit log with these stamps, by stamp."""
-        lines = self._db.execute(sql.EVENTS_AT, (json.dumps(stamps),))
-        return tuple(map(codec.event, lines))
-
     def events_in(
         self, after_us: int, until_us: int, *, actor: str | None, limit: int
     ) -> tuple[TxEvent, ...]:
@@ -245,11 +245,6 @@ class SqliteReader(Timelines, SqliteRegister, ClaimLookups):
     def policy_pack(self, digest: str) -> str | None:
         """Return a stored policy pack."""
         return self._text(register_sql.PACK, digest)
-
-    def usage(self, object_ids: Sequence[str]) -> Mapping[str, Usage]:
-        """Return how objects were used, by object id."""
-        lines = self._db.execute(register_sql.USAGE, (codec.list_json(object_ids),))
-        return {line[0]: Usage(*line) for line in lines}
 
     def keys(self) -> tuple[bytes, ...]:
         """Return the tenant's secret keys, one an epoch."""

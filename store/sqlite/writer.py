@@ -12,18 +12,15 @@ from collections.abc import Sequence
 
 from ...resolution.known import Known, Lookup
 from ...schema.claim import Claim, Row
-from ...schema.entity import AUDIT, SUGGESTION, Review
 from ...schema.errors import Fault
 from ...schema.principal import Sight
 from ..port.records import SessionHead, SessionPlace
 from ..port.store import (
-    ActionRecord,
     Batch,
     Clock,
     Point,
     RelatedEnds,
     SlotRead,
-    SlotRecord,
 )
 from . import apply, codec, register_sql, sql
 from .caches import Caches, LookupCache
@@ -119,14 +116,9 @@ class SqliteWriteTx(SqliteRegister, ClaimLookups):
         """Return what relates entities to others by its raw ends; hubs are named apart."""
         return self.reader().relations(entity_ids, sight=sight, point=point, limit=limit)
 
-    def cases(self, entity_ids: Sequence[str]) -> tuple[Review, ...]:
-        """Return the blocking cases of raw entities in their newest version, by review id."""
-        bound = _distinct(entity_ids), SUGGESTION, AUDIT
-        return tuple(map(codec.review, self._connection().execute(register_sql.CASES, bound)))
-
     def waiting(self, actor: str, origin: str, *, limit: int) -> int:
         """Return how many blocking cases that a source has opened still wait, `limit` at most."""
-        bound = (SUGGESTION, AUDIT, actor, origin, limit)
+        bound = actor, origin, limit
         return int(self._connection().execute(register_sql.WAITING, bound).fetchone()[0])
 
     # --- what a plan needs
@@ -163,17 +155,6 @@ class SqliteWriteTx(SqliteRegister, ClaimLookups):
         lines = self._connection().execute(sql.CLAIMS_OF_SLOTS, (_distinct(slot_keys),))
         return tuple(codec.body(line).claim for line in lines)
 
-    def slots(self, slot_keys: Sequence[str]) -> tuple[SlotRecord, ...]:
-        """Return the stored slots among the keys, by key."""
-        return tuple(
-            map(codec.slot, self._connection().execute(sql.SLOTS, (_distinct(slot_keys),)))
-        )
-
-    def slots_of(self, entity_ids: Sequence[str]) -> tuple[SlotRecord, ...]:
-        """Return the slots of subjects, by key."""
-        lines = self._connection().execute(sql.SLOTS_OF, (_distinct(entity_ids),))
-        return tuple(map(codec.slot, lines))
-
     def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
         """Return the objects with open rows whose scope has this id, sorted."""
         lines = self._connection().execute(sql.LIVE_OBJECTS, (f",{kind}={value},",))
@@ -187,19 +168,6 @@ class SqliteWriteTx(SqliteRegister, ClaimLookups):
         if not db.execute(sql.HAS_DEPENDANTS, bound).fetchone()[0]:
             return ()
         return tuple(codec.first_column(db.execute(sql.DEPENDANTS, bound)))
-
-    def open_actions(
-        self, *, slot_keys: Sequence[str] = (), object_ids: Sequence[str] = ()
-    ) -> tuple[ActionRecord, ...]:
-        """Return the open actions of slots or objects, by action id."""
-        bound = {"slots": codec.list_json(slot_keys), "objects": codec.list_json(object_ids)}
-        lines = self._connection().execute(register_sql.OPEN_ACTIONS_OF, bound)
-        return tuple(map(codec.action, lines))
-
-    def action(self, action_id: str) -> ActionRecord | None:
-        """Return an entry of the resolver queue, open or closed."""
-        line = self._connection().execute(register_sql.ACTION, (action_id,)).fetchone()
-        return None if line is None else codec.action(line)
 
     # --- writing
 

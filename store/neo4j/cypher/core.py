@@ -290,17 +290,6 @@ MATCH (s:Slot {tenant_id: $tenant, slot_key: slot_key})<-[:ASSERTS]-(c:Claim)
 WHERE c.quarantine = '' AND c.erased IS NULL
 RETURN {claim} AS claim ORDER BY c.tx, c.ordinal, c.n
 """)
-SLOTS: Final[LiteralString] = _statement("""
-UNWIND $given.slot_keys AS slot_key
-MATCH (s:Slot {tenant_id: $tenant, slot_key: slot_key})
-RETURN {slot} AS slot ORDER BY s.slot_key
-""")
-SLOTS_OF: Final[LiteralString] = _statement("""
-UNWIND $given.entity_ids AS entity_id
-MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = entity_id AND s.slot >= ''
-  AND s.subject_id = entity_id
-RETURN {slot} AS slot ORDER BY s.slot_key
-""")
 OBJECT_IDS: Final[LiteralString] = """
 MATCH (c:Claim) WHERE c.tenant_id = $tenant AND c.object_id STARTS WITH $given.beginning
   AND c.object_id > $given.after

@@ -459,13 +459,16 @@ def _answer_retries(tx: WriteTx, group: Sequence[Submission], work: CommitWork) 
     for place, submission in enumerate(group):
         for draft in submission.drafts:
             if draft.idempotency_key or submission.stated_tx is not None:
-                ids.add(draft.object_id)
-                keys.update(filter(None, (draft.idempotency_key, draft.plain_key)))
+                # The key makes the id, so one question finds what a key has written.
+                draft_keys = set(filter(None, (draft.idempotency_key, draft.plain_key)))
+                keys |= draft_keys
+                if not draft_keys:
+                    ids.add(draft.object_id)
                 first = firsts.setdefault(draft.object_id, place)
                 if first != place:
                     work.twins[place] = first
 
-    if not ids:
+    if not firsts:
         return
 
     receipts_found = (

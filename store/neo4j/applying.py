@@ -26,12 +26,9 @@ from ..port.importing import ImportJournal
 from ..port.receipts import GENESIS, chain_digest, require, require_next
 from ..port.store import Batch, Clock, VectorRow
 from . import codec, sessions
-from .calls import Writes
+from .calls import LARGEST, Writes, portions_of
 from .codec import Properties
 from .cypher import core, register
-
-LARGEST: Final = 1_000
-"""Rows of one statement."""
 
 Parts = Mapping[str, Sequence[Any]]
 """The lists that a statement unwinds, by parameter."""
@@ -164,12 +161,6 @@ def _portions(parts: Parts) -> Iterator[Parts]:
     for name, rows in parts.items():
         for portion in portions_of(rows):
             yield {**dict.fromkeys(parts, ()), name: portion}
-
-
-def portions_of(rows: Sequence[Any]) -> Iterator[list[Any]]:
-    """Yield rows in lists that one statement may take."""
-    for start in range(0, len(rows), LARGEST):
-        yield list(rows[start : start + LARGEST])
 
 
 def _write_names(calls: Writes, counters: ClockCounters, batch: Batch) -> None:

@@ -11,6 +11,7 @@ kind, without what is derived.
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, LiteralString
@@ -32,6 +33,7 @@ from ..port.records import (
     SessionSummary,
     SubjectSpan,
     TextPool,
+    snapshot_seal,
 )
 from ..port.store import (
     ActionRecord,
@@ -54,7 +56,7 @@ from ..search.term_weights import POOL_TERMS, common, pool_of, visible_hits
 from . import codec, identity, sessions, versions
 from .answers import ReadAnswer, answers_of
 from .applying import clock_of, journal_of
-from .calls import Reads
+from .calls import Reads, distinct
 from .cypher import candidates, core, register
 from .identity import Neo4jRegister
 from .prefetch import Prefetch
@@ -135,7 +137,7 @@ class SharedReads(Neo4jRegister):
         ends: set[tuple[str, str]] = set()
         hubs: set[str] = set()
         for record in self.calls.rows(
-            candidates.RELATIONS, entity_ids=_distinct(entity_ids), **bound
+            candidates.RELATIONS, entity_ids=distinct(entity_ids), **bound
         ):
             if len(record["ends"]) > limit:
                 hubs.add(str(record["entity_id"]))
@@ -159,12 +161,12 @@ class SharedReads(Neo4jRegister):
         """The records of a table with one of these values in a column, by the table's key."""
         decode: ReadProperties[Record] = codec.FOUND[table.name]
         text = register.FIND[f"{table.name}.{column}"]
-        bound = {"ids": list(dict.fromkeys(values)), "least": INF_US if open_only else MIN_US}
+        bound = {"ids": distinct(values), "least": INF_US if open_only else MIN_US}
         return tuple(map(decode, self.calls.column(text, **bound))) if values else ()
 
     def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
         """Every object that is about one of these, points at it or mentions it."""
-        values = self.calls.column(core.OBJECTS_OF, entity_ids=_distinct(entity_ids))
+        values = self.calls.column(core.OBJECTS_OF, entity_ids=distinct(entity_ids))
         return tuple(sorted(map(str, values)))
 
     def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
@@ -175,7 +177,7 @@ class SharedReads(Neo4jRegister):
 
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
         """Whole claims by object id, with today's permissions; erased ones left out."""
-        values = self.calls.column(core.ASSERTIONS, object_ids=_distinct(object_ids))
+        values = self.calls.column(core.ASSERTIONS, object_ids=distinct(object_ids))
         return {a.claim.object_id: a for a in map(codec.assertion, values)}
 
     def at_snapshot(self, point: Point) -> Point:
@@ -416,7 +418,7 @@ class Neo4jReader(SharedReads):
         point = self.at_snapshot(point)
         page = self._prefetch.around(entity_ids, limit, sight, point)
         if page is None:
-            question = {"place": 0, "ids": _distinct(entity_ids)}
+            question = {"place": 0, "ids": distinct(entity_ids)}
             bound = {"around": [question], "limit": limit}
             (answer,) = self._answers(candidates.NEIGHBOURHOOD, sight, point, bound)
             page = versions.near_rows(answer, point.tx_us)
@@ -427,7 +429,7 @@ class Neo4jReader(SharedReads):
     ) -> Page:
         """Rows opened or closed in (after, until]; cost follows the changes."""
         point = Point(0, self.pin(until_us))
-        bound = {"after_at": codec.instant(after_us), "subjects": _distinct(subjects)}
+        bound = {"after_at": codec.instant(after_us), "subjects": distinct(subjects)}
         answers = self._answers(candidates.CHANGES, sight, point, bound)
         return versions.visible_rows(answers, point.tx_us)
 
@@ -447,12 +449,12 @@ class Neo4jReader(SharedReads):
 
     def edges(self, object_ids: Sequence[str], *, tx_us: int) -> tuple[Edge, ...]:
         """The edges from or to objects known at a tx."""
-        ids, pin_us = _distinct(object_ids), self.pin(tx_us)
+        ids, pin_us = distinct(object_ids), self.pin(tx_us)
         return tuple(map(codec.edge, self._calls.column(core.EDGES, object_ids=ids, tx=pin_us)))
 
     def mentions(self, object_ids: Sequence[str]) -> tuple[MentionLink, ...]:
         """The names inside the texts of objects, by object id, then start."""
-        values = self._calls.column(register.MENTIONS, object_ids=_distinct(object_ids))
+        values = self._calls.column(register.MENTIONS, object_ids=distinct(object_ids))
         return tuple(map(codec.mention, values))
 
     def actions(
@@ -529,7 +531,12 @@ class Neo4jReader(SharedReads):
 
     def session_snapshot(self, session: str) -> SessionSnapshot | None:
         """The newest snapshot of a session whose seal holds."""
-        return sessions.snapshot(self._calls, session, self._keys[0])
+        for row in self._calls.rows(core.SNAPSHOTS, session=session):
+            # Newest first: one that was tampered with, or is of another log, is passed over.
+            seal = snapshot_seal(self._keys[0], bytes(row["digest"]), row["body"])
+            if hmac.compare_digest(bytes(row["seal"]), seal):
+                return SessionSnapshot(row["seq"], row["body"])
+        return None
 
     def sessions(self) -> tuple[SessionSummary, ...]:
         """Every session of the tenant with its last event, by session."""
@@ -543,7 +550,3 @@ class Neo4jReader(SharedReads):
 def no_such_tenant() -> NotFound:
     """What a call gets for a tenant that was never made, or was removed."""
     return NotFound("this store holds no such tenant; call ensure first", code="unknown_tenant")
-
-
-def _distinct(ids: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(ids))

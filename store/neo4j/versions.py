@@ -39,6 +39,7 @@ from ..search.term_weights import (
 )
 from . import codec
 from .answers import ReadAnswer
+from .calls import distinct
 
 CLAUSES: Final = 512
 """Words of one search: Lucene takes 1,024 clauses."""
@@ -75,12 +76,12 @@ def question(ask: Ask, point: Point, place: int = 0) -> Question:
     extras = ask.extras_of_timeline
     return {
         "place": place,
-        "subjects": list(dict.fromkeys(ask.subjects)),
-        "names": list(dict.fromkeys(ask.slots)),
-        "objects": list(dict.fromkeys(ask.objects)),
-        "sources": list(dict.fromkeys(ask.sources)),
-        "keys": list(dict.fromkeys(ask.keys)),
-        "vids": list(dict.fromkeys(ask.vids)),
+        "subjects": distinct(ask.subjects),
+        "names": distinct(ask.slots),
+        "objects": distinct(ask.objects),
+        "sources": distinct(ask.sources),
+        "keys": distinct(ask.keys),
+        "vids": distinct(ask.vids),
         "turns": [[scope_id, list(numbers)] for scope_id, numbers in ask.turns],
         "heads": ask.heads,
         "facts": ask.facts,

@@ -14,7 +14,7 @@ from ...resolution.known import Known, Lookup
 from ...schema.claim import Claim, Row
 from ...schema.errors import Fault
 from ...schema.principal import Sight
-from ..port.records import SessionHead, SessionPlace
+from ..port.records import SNAPSHOTS_KEPT, SessionHead, SessionPlace, snapshot_seal
 from ..port.store import (
     Batch,
     Clock,
@@ -177,7 +177,11 @@ class SqliteWriteTx(SqliteRegister, ClaimLookups):
 
     def empty_session_texts(self, places: Sequence[SessionPlace]) -> None:
         """Empty texts of events, and drop their sessions' snapshots; events and chain stay."""
-        apply.empty_session_texts(self._connection(), places)
+        db = self._connection()
+        db.executemany(register_sql.EMPTY_TEXTS, places)
+        # A snapshot repeats texts in ways that nobody can search, so none of them stays.
+        for session in {place.session for place in places}:
+            db.execute(register_sql.DROP_SNAPSHOTS, {"session": session, "keep": 0})
         self._erased = True
 
     def reader(self) -> SqliteReader:
@@ -186,8 +190,17 @@ class SqliteWriteTx(SqliteRegister, ClaimLookups):
         return SqliteReader(self._connection(), Caches(), f"{self._partition.path}#uncommitted")
 
     def put_session_snapshot(self, session: str, body: str) -> None:
-        """Keep what a session's log folds to up to its last event; older ones but one go."""
-        apply.put_session_snapshot(self._connection(), session, body)
+        """Keep what a session's log folds to up to its last event; older ones but one go.
+
+        Raises:
+            Fault: `invariant_broken`, for a session without events.
+        """
+        db, last = self._connection(), self.session_head(session)
+        if last.seq == 0:
+            raise Fault(f"{session} has no events to keep a snapshot of", code="invariant_broken")
+        seal = snapshot_seal(db.execute(sql.KEYS).fetchone()[0], last.digest, body)
+        db.execute(register_sql.PUT_SNAPSHOT, (session, last.seq, seal, body))
+        db.execute(register_sql.DROP_SNAPSHOTS, {"session": session, "keep": SNAPSHOTS_KEPT})
 
     def apply(self, batch: Batch) -> None:
         """Write a batch.

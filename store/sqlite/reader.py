@@ -229,8 +229,8 @@ class SqliteReader(Timelines, SqliteRegister, ClaimLookups):
         self, *, open_only: bool, tx_us: int, kind: ActionKind | None = None
     ) -> tuple[ActionRecord, ...]:
         """Return actions known at a tx, of one kind or of all, oldest first."""
-        statement = register_sql.ACTIONS_OPEN if open_only else register_sql.ACTIONS
-        lines = self._db.execute(statement, {"tx": tx_us, "kind": kind})
+        bound = {"tx": tx_us, "after": tx_us if open_only else MIN_US, "kind": kind}
+        lines = self._db.execute(register_sql.ACTIONS, bound)
         return tuple(codec.action(line, tx_us) for line in lines)
 
     def events_in(

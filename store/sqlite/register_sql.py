@@ -211,9 +211,7 @@ CLOSE_ACTION: Final = f"""
 UPDATE action SET tx_end = ?, outcome = ?, closed_by = ? WHERE action_id = ? AND tx_end = {_OPEN}"""
 _ACTION: Final = f"{_select(tables.ACTIONS, 'a')} FROM "
 ACTIONS: Final = f"""{_ACTION} action a
-WHERE a.tx_start <= :tx AND (:kind IS NULL OR a.kind = :kind) ORDER BY a.tx_start, a.action_id"""
-ACTIONS_OPEN: Final = f"""{_ACTION} action a
-WHERE a.tx_start <= :tx AND a.tx_end > :tx AND (:kind IS NULL OR a.kind = :kind)
+WHERE a.tx_start <= :tx AND a.tx_end > :after AND (:kind IS NULL OR a.kind = :kind)
 ORDER BY a.tx_start, a.action_id"""
 ACTIONS_EVER: Final = f"{_ACTION} action a ORDER BY a.tx_start, a.action_id"
 PUT_RECEIPT: Final = _insert("receipt", tables.RECEIPTS)
@@ -255,7 +253,7 @@ ALL_USAGE: Final = "SELECT object_id, uses, last_us FROM usage ORDER BY object_i
 
 # --- what an erasure empties
 
-_NUMBERS: Final = "(SELECT value FROM json_each(?))"
+_NUMBERS: Final = "(SELECT value FROM json_each(?1))"
 EMPTY_OBJECTS: Final = (
     f"""DELETE FROM text_live WHERE rowid IN
       (SELECT claim_id FROM live WHERE claim_id IN {_NUMBERS})""",
@@ -270,12 +268,11 @@ EMPTY_OBJECTS: Final = (
 """In this order: the text indices read what they remove from `content`."""
 EMPTY_RECORDS: Final = (
     f"UPDATE receipt SET body = '', fingerprint = '' WHERE object_id IN {_NUMBERS} AND body <> ''",
-    f"UPDATE action SET detail = '{{}}' WHERE object_id IN {_NUMBERS} AND detail <> '{{}}'",
-    f"""UPDATE action SET detail = '{{}}' WHERE detail <> '{{}}' AND EXISTS (
-      SELECT 1 FROM json_each(action.members) m WHERE m.value IN {_NUMBERS})""",
-    f"""UPDATE manifest SET body = '' WHERE body <> '' AND number IN (
-      SELECT number FROM compiled WHERE object_id IN {_NUMBERS})""",
-    f"UPDATE manifest SET body = '' WHERE body <> '' AND envelope_id IN {_NUMBERS}",
+    # A scan, once an erasure: an action lists its members.
+    f"""UPDATE action SET detail = '{{}}' WHERE detail <> '{{}}' AND (object_id IN {_NUMBERS}
+      OR EXISTS (SELECT 1 FROM json_each(action.members) m WHERE m.value IN {_NUMBERS}))""",
+    f"""UPDATE manifest SET body = '' WHERE body <> '' AND (envelope_id IN {_NUMBERS}
+      OR number IN (SELECT number FROM compiled WHERE object_id IN {_NUMBERS}))""",
     f"""UPDATE review SET mention = '', candidates = '[]', note = ''
       WHERE object_id IN {_NUMBERS} AND (mention, candidates, note) <> ('', '[]', '')""",
     # What they taught and an operation closed: nobody else uses that name.
@@ -298,15 +295,12 @@ EMPTY_ENTITIES: Final = (
 )
 EMPTY_NAMINGS: Final = (
     f"""UPDATE judgement SET evidence = '{{}}' WHERE evidence <> '{{}}'
-      AND (left_id IN {_NUMBERS})""",
-    f"""UPDATE judgement SET evidence = '{{}}' WHERE evidence <> '{{}}'
-      AND (right_id IN {_NUMBERS})""",
+      AND (left_id IN {_NUMBERS} OR right_id IN {_NUMBERS})""",
+    # A scan, once an erasure: a case lists its candidates.
     f"""UPDATE review SET mention = '', candidates = '[]', note = ''
-      WHERE entity_id IN {_NUMBERS} AND (mention, candidates, note) <> ('', '[]', '')""",
-    f"""UPDATE review SET mention = '', candidates = '[]', note = ''
-      WHERE (mention, candidates, note) <> ('', '[]', '') AND EXISTS (
+      WHERE (mention, candidates, note) <> ('', '[]', '') AND (entity_id IN {_NUMBERS} OR EXISTS (
         SELECT 1 FROM json_each(review.candidates) c
-        WHERE json_extract(c.value, '$.entity') IN {_NUMBERS})""",
+        WHERE json_extract(c.value, '$.entity') IN {_NUMBERS}))""",
 )
 """What repeats the name of an entity: evidence, and cases that it may have been meant in."""
 LONELY_NORMS: Final = """

@@ -36,6 +36,7 @@ from ...service.compilation.shown import reason_words
 from ...service.reading.actors import decode
 from ...service.visual.text import value_text
 from ...service.writing.lines import Event, Line, Reading, read
+from ...store.port.tables import RECEIPTS
 from .commands import command
 from .frame import Columns, Screen, answer, frame_of, note
 
@@ -526,7 +527,8 @@ def _entries(memory: Memory) -> tuple[TourEntry, ...]:
 
     with backend_of(memory).store.reading(tenant) as reader:
         receipts = {
-            receipt.object_id: decode(receipt.body) for receipt in reader.receipts([*events])
+            receipt.object_id: decode(receipt.body)
+            for receipt in reader.find(RECEIPTS, "object_id", [*events])
         }
     return tuple(TourEntry(event, receipts[object_id]) for object_id, event in events.items())
 

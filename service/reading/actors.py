@@ -16,6 +16,7 @@ from ...schema.principal import AUDIT
 from ...schema.vocabulary import Status
 from ...store.port.receipts import decode as decode
 from ...store.port.store import Reader, TxEvent
+from ...store.port.tables import EVENTS, RECEIPTS
 from ..backend.caller import Caller
 from .objects import WINS, Mask, visible_rows
 
@@ -29,7 +30,7 @@ class ActorReader(Caller):
 
     def actors(self, reader: Reader, stamps: Iterable[int]) -> Mapping[int, str]:
         """Who made the transactions with these stamps, empty where a hidden object would tell."""
-        events = reader.events_at(sorted(set(stamps)))
+        events = reader.find(EVENTS, "tx", sorted(set(stamps)))
         visible = self._visible_rows_by_object(reader, events)
 
         actors: dict[int, str] = {}
@@ -51,7 +52,7 @@ class ActorReader(Caller):
         # A retraction has no row of its own: what it took back is in its receipt.
         rowless = sorted(set(object_ids) - {version.row.claim.object_id for version in rows})
         retracted_ids: dict[str, tuple[str, ...]] = {}
-        for receipt in reader.receipts(rowless):
+        for receipt in reader.find(RECEIPTS, "object_id", rowless):
             # The receipt of an erased write is kept without its words.
             superseded_ids = decode(receipt.body).superseded if receipt.body else ()
             retracted_ids[receipt.object_id] = superseded_ids

@@ -40,6 +40,7 @@ from ...schema.vocabulary import ActionKind, EdgeKind, Op, Status
 from ...schema.write import Moment
 from ...store.commit.work import action_id
 from ...store.port.store import Ask, Point, Reader, TxEvent
+from ...store.port.tables import EVENTS, RECEIPTS
 from ...store.timeline.state import history_row, plain_value
 from ..backend.caller import FAR_US, Caller, instant, unknown_object
 from .actors import WRITES, ActorReader
@@ -117,7 +118,7 @@ class TransactionLog(ActorReader):
 
         # A row that was opened in the span may have been closed behind it, or be open still.
         stamps_within = sorted(stamp for stamp in stamps if span[0] < stamp <= span[1])
-        events = reader.events_at(stamps_within)
+        events = reader.find(EVENTS, "tx", stamps_within)
         if not self.principal.holds(AUDIT):
             events = tuple(event for event in events if event.actor == self._actor)
 
@@ -470,7 +471,7 @@ class Auditor(Caller):
     def _visible_verdicts(self, reader: Reader, object_id: str) -> tuple[dict[str, Any], ...]:
         """What the write met, without the claims that the caller may not see."""
         verdicts: list[dict[str, Any]] = []
-        for receipt in reader.receipts([object_id]):
+        for receipt in reader.find(RECEIPTS, "object_id", [object_id]):
             verdicts += _verdicts(receipt.body)
 
         rival_ids = sorted({verdict["object_id"] for verdict in verdicts})

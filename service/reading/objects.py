@@ -34,6 +34,7 @@ from ...schema.values import moment, stamp_time
 from ...schema.vocabulary import EdgeKind, ObjectType, Status
 from ...store.port.records import NOBODY, OwnIds, own_ids_in
 from ...store.port.store import Ask, Point, Reader, Usage
+from ...store.port.tables import USAGE
 from ...store.timeline.state import plain_value
 from ..backend.caller import Caller
 
@@ -79,7 +80,8 @@ class ObjectShaper:
         edges = reader.edges(object_ids, tx_us=point.tx_us) if object_ids else ()
         self._confirmed = _confirmations(edges)
         self._winners = _visible_winners(reader, edges, access, point)
-        self._usage: Mapping[str, Usage] = reader.usage(object_ids) if object_ids else {}
+        usage = reader.find(USAGE, "object_id", object_ids)
+        self._usage: Mapping[str, Usage] = {one.object_id: one for one in usage}
 
     def value(self, version: Version) -> Any:
         """What a version says, an entity under a name that may be seen."""

@@ -19,6 +19,7 @@ from ...schema.write import Receipt, Write
 from ...store.operations.actions import Powers, reopen, resolve
 from ...store.operations.change import Mandate
 from ...store.port.store import ActionRecord, Reader, WriteTx
+from ...store.port.tables import EVENTS
 from ...store.timeline.state import plain_value
 from ..artifacts.artifacts import ArtifactKeeper
 from ..backend.caller import Caller, argument_checks, instant, unknown_object
@@ -153,7 +154,7 @@ class Actions(Caller):
 
         closed_us = instant(action.closed, field="closed")
         with self._reading() as reader:
-            events = reader.events_at([closed_us])
+            events = reader.find(EVENTS, "tx", [closed_us])
             written: set[str] = set()
             for event in events:
                 written.update(event.object_ids)

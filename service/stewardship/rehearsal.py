@@ -24,6 +24,7 @@ from ...schema.vocabulary import Status
 from ...store.operations.change import Mandate
 from ...store.operations.review import accept
 from ...store.port.store import Reader, SlotRead, SlotRecord, Store, WriteTx
+from ...store.port.tables import SLOTS
 from ..backend.caller import Caller
 from ..reading.entities import described_entity
 from ..reading.objects import Mask, shown_value, values_as_said, visible_rows
@@ -150,7 +151,7 @@ class Rehearsals(Caller):
         tx.lock()
         # A slot without a name is one of texts, which decide nothing between them.
         records: list[SlotRecord] = []
-        for record in tx.slots_of((*subject.members, *candidate.members)):
+        for record in tx.find(SLOTS, "subject_id", (*subject.members, *candidate.members)):
             if record.slot is not None:
                 records.append(record)
 

@@ -20,6 +20,7 @@ from ...schema.principal import Principal
 from ...schema.vocabulary import CandidateSource, ReviewState
 from ...store.commit.admission import suggestion
 from ...store.port.store import Ask, Point, Reader, Usage
+from ...store.port.tables import USAGE
 from ..reading.objects import visible_rows
 from ..reading.view import sight_of
 from .review_page import best_of
@@ -195,7 +196,8 @@ def _holdings(
     # An order by what others asked would reveal to a steward whom they asked about.
     usage: Mapping[str, Usage] = {}
     if principal.holds(MAY_AUDIT):
-        usage = reader.usage([version.row.claim.object_id for version in visible_versions])
+        object_ids = [version.row.claim.object_id for version in visible_versions]
+        usage = {one.object_id: one for one in reader.find(USAGE, "object_id", object_ids)}
 
     facts, uses = Counter[str](), Counter[str]()
     for version in visible_versions:

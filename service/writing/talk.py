@@ -23,6 +23,7 @@ from ...schema.limits import check_json
 from ...schema.values import canonical_json
 from ...schema.vocabulary import StateLayer, parse
 from ...schema.write import Receipt, Write
+from ...store.port.tables import RECEIPTS
 from ..backend.backend import Backend
 from ..backend.caller import instant, mention
 from ..extraction.choice import TextQuestion
@@ -166,7 +167,7 @@ class TalkImport:
     def _tasks(self, texts: Sequence[LineText]) -> list[Task]:
         """What is to be done about each text."""
         with self.backend.store.reading(self.observer.principal.tenant) as reader:
-            receipts = reader.receipts([text.object_id for text in texts])
+            receipts = reader.find(RECEIPTS, "object_id", [text.object_id for text in texts])
         # One that was erased has its receipt still: no second run brings it back.
         stored_ids = {receipt.object_id for receipt in receipts}
 

@@ -34,6 +34,7 @@ from ...schema.values import CLOCK_SKEW_US, check_not_future, iso
 from ...schema.vocabulary import ActionKind, EdgeKind, Op, Outcome, Status
 from ...schema.write import ABSENT, Draft, Receipt, Submission
 from ..port.store import ActionRecord, Point, SlotRead, StoredReceipt, WriteTx
+from ..port.tables import ACTIONS, RECEIPTS
 from ..timeline.ledger import PlanningSlot, RowLedger
 from ..timeline.rule import acts_on_own_value
 from .admission import AdmittedClaim, admit
@@ -458,16 +459,22 @@ def _answer_retries(tx: WriteTx, group: Sequence[Submission], work: CommitWork) 
     for place, submission in enumerate(group):
         for draft in submission.drafts:
             if draft.idempotency_key or submission.stated_tx is not None:
-                ids.add(draft.object_id)
-                keys.update(filter(None, (draft.idempotency_key, draft.plain_key)))
+                # The key makes the id, so one question finds what a key has written.
+                draft_keys = set(filter(None, (draft.idempotency_key, draft.plain_key)))
+                keys |= draft_keys
+                if not draft_keys:
+                    ids.add(draft.object_id)
                 first = firsts.setdefault(draft.object_id, place)
                 if first != place:
                     work.twins[place] = first
 
-    if not ids:
+    if not firsts:
         return
 
-    receipts_found = tx.receipts(sorted(ids), sorted(keys))
+    receipts_found = (
+        *tx.find(RECEIPTS, "object_id", sorted(ids)),
+        *tx.find(RECEIPTS, "idempotency_key", sorted(keys)),
+    )
     stored_receipts: dict[str, StoredReceipt] = {}
     for receipt in receipts_found:
         stored_receipts[receipt.object_id] = receipt
@@ -685,7 +692,7 @@ def _settle_ties(tx: WriteTx, work: CommitWork) -> None:
     # older ties that wait, which this group leaves as they are.
     actions_of_slot: dict[PlanningSlot, list[ActionRecord]] = {}
     spans: dict[PlanningSlot, Interval] = {}
-    for action in tx.open_actions(object_ids=sorted(objects_tied)):
+    for action in tx.find(ACTIONS, "object_id", sorted(objects_tied), open_only=True):
         action_slot = slot_of_key.get(action.slot_key)
         if action_slot is not None and action.kind is ActionKind.SETTLE_TIE:
             actions_of_slot.setdefault(action_slot, []).append(action)

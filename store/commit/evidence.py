@@ -20,6 +20,7 @@ from ...schema.interval import ALL_TIME
 from ...schema.vocabulary import Op, Status
 from ...schema.write import Draft
 from ..port.store import SlotRead, WriteTx
+from ..port.tables import SLOTS
 
 RECORD: Final = "record"
 """In place of a slot: the record that has said something of an entity."""
@@ -123,8 +124,8 @@ class StoredFacts:
         if (RECORD, self.origin) in self.register.said_of(root):
             return True
 
-        records = [r for r in self.tx.slots_of(self.register.members(root)) if r.slot is not None]
-        keys = tuple(record.slot_key for record in records)
+        records = self.tx.find(SLOTS, "subject_id", self.register.members(root))
+        keys = tuple(record.slot_key for record in records if record.slot is not None)
         if not keys:
             return False
         (rows,) = self.tx.open_rows((SlotRead(keys, ALL_TIME, full=False),))

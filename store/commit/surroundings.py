@@ -68,13 +68,11 @@ class VisibleRelations:
             return Known()
 
         scopes, tx_us = self.sight.scopes, self.point.tx_us
-        aliases = self.reads.names_of(sorted(ends), scopes=scopes, tx_us=tx_us)
+        rows = self.reads.name_rows(sorted(ends), tx_us=tx_us)
+        names = [row for row in rows if row.scope_id in scopes]
         # All surfaces are tested in one call, which a scorer answers far faster than many.
-        surfaces = is_near({alias.surface for alias in aliases})
-        entity_ids: set[str] = set()
-        for alias in aliases:
-            if alias.surface in surfaces:
-                entity_ids.add(alias.entity_id)
+        surfaces = is_near({name.surface for name in names})
+        entity_ids = {name.entity_id for name in names if name.surface in surfaces}
         if not entity_ids:
             return Known()
 

@@ -15,35 +15,22 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final, LiteralString
+from typing import Any, LiteralString
 
 from ...schema.claim import Row
 from ...schema.interval import INF_US
 from ...schema.record_json import to_plain
 from ...schema.signing import sign_scope
-from ...schema.vocabulary import EdgeKind
 from ..port.importing import ImportJournal
 from ..port.receipts import GENESIS, chain_digest, require, require_next
 from ..port.store import Batch, Clock, VectorRow
 from . import codec, sessions
-from .calls import Writes
+from .calls import LARGEST, Writes, portions_of
 from .codec import Properties
 from .cypher import core, register
 
-LARGEST: Final = 1_000
-"""Rows of one statement."""
-
 Parts = Mapping[str, Sequence[Any]]
 """The lists that a statement unwinds, by parameter."""
-
-_EDGES: Final[Mapping[EdgeKind, str]] = {
-    EdgeKind.SUPERSEDES: "supersedes",
-    EdgeKind.OVERRIDES: "overrides",
-    EdgeKind.CONFLICTS_WITH: "conflicts",
-    EdgeKind.CONFIRMS: "confirms",
-    EdgeKind.DERIVED_FROM: "derives",
-}
-"""The lists of edges, by kind."""
 
 
 @dataclass(slots=True)
@@ -166,12 +153,6 @@ def _portions(parts: Parts) -> Iterator[Parts]:
             yield {**dict.fromkeys(parts, ()), name: portion}
 
 
-def portions_of(rows: Sequence[Any]) -> Iterator[list[Any]]:
-    """Yield rows in lists that one statement may take."""
-    for start in range(0, len(rows), LARGEST):
-        yield list(rows[start : start + LARGEST])
-
-
 def _write_names(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
     number = counters.number
     norms: list[Properties] = []
@@ -216,7 +197,8 @@ def _write_facts(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
         claims.append(row | {"signature": signatures.get(object_id)})
 
     receipts = [codec.receipt_row(receipt, number()) for receipt in batch.receipts]
-    parts = {**parts, "receipts": receipts, **_edges(counters, batch)}
+    edges = [codec.edge_row(edge, number()) for edge in batch.edges]
+    parts = {**parts, "receipts": receipts, "edges": edges}
 
     # what is numbered later takes its numbers from here, so that the clock is written now
     numbered_later = sum(map(len, (batch.flags, batch.permissions, batch.manifests)))
@@ -266,13 +248,6 @@ def _put(calls: Writes, text: LiteralString, rows: Iterable[Properties], **bound
     for portion in portions_of(list(rows)):
         count += sum(map(int, calls.column(text, rows=portion, **bound)))
     return count
-
-
-def _edges(counters: ClockCounters, batch: Batch) -> dict[str, list[Properties]]:
-    rows_of: dict[str, list[Properties]] = {name: [] for name in _EDGES.values()}
-    for edge in batch.edges:
-        rows_of[_EDGES[edge.kind]].append(codec.edge_row(edge, counters.number()))
-    return rows_of
 
 
 def _write_judgements(calls: Writes, batch: Batch) -> None:

@@ -17,10 +17,10 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, Final, LiteralString
+from typing import Any, Final, LiteralString, TypeVar
 
 import neo4j
 from neo4j import exceptions as driver_errors
@@ -31,6 +31,8 @@ from ..search.caches import CLAIMS_IDLE_S, DEFAULT_BOUNDS, Halves, claim_bytes
 from .codec import ClaimBody, ClaimEntry, instant
 from .connect import ServerFacts, our_errors
 
+LARGEST: Final = 1_000
+"""Rows of one statement."""
 WHOLE_WARM: Final = 4
 WHOLE_COLD: Final = 16
 _ENTRIES: Final = 65_536
@@ -372,3 +374,17 @@ def _parameters(tenant: str, bound: Mapping[str, Any]) -> dict[str, Any]:
 
 Calls = Reads
 """Whoever runs statements of a tenant."""
+
+
+Value = TypeVar("Value")
+
+
+def distinct(values: Iterable[Value]) -> list[Value]:
+    """Values in their order, each once."""
+    return list(dict.fromkeys(values))
+
+
+def portions_of(rows: Sequence[Value]) -> Iterator[list[Value]]:
+    """Yield rows in lists that one statement may take."""
+    for start in range(0, len(rows), LARGEST):
+        yield list(rows[start : start + LARGEST])

@@ -47,7 +47,7 @@ from ..port.claim_columns import (
     names_of,
 )
 from ..port.store import PlacedVector, SlotRecord, StoredReceipt
-from ..port.tables import Lists, property_decoder, property_encoder
+from ..port.tables import Lists, ReadProperties, property_decoder, property_encoder
 from .cypher.template import CORE_NAMES, LINE_NAMES
 
 Properties = dict[str, Any]
@@ -411,9 +411,9 @@ def _row_of_line(line: Sequence[Any], claim: Claim, tx_us: int) -> Row:
     return row
 
 
-def slot(properties: Mapping[str, Any]) -> SlotRecord:
+def slot(properties: Mapping[str, Any], tx_us: int = INF_US) -> SlotRecord:
     """A slot."""
-    return _slot({**properties, "slot": properties["slot"] or None})
+    return _slot({**properties, "slot": properties["slot"] or None}, tx_us)
 
 
 def placed_vector(record: Mapping[str, Any], encoder_id: str) -> PlacedVector:
@@ -525,7 +525,6 @@ def receipt_row(receipt: StoredReceipt, n: int) -> Properties:
 _LISTS: Final = Lists(list, tuple)
 edge: Final = property_decoder(tables.EDGES, _LISTS)
 _edge_properties: Final = property_encoder(tables.EDGES, _LISTS)
-_slot: Final = property_decoder(tables.SLOTS, _LISTS)
 flag: Final = property_decoder(tables.FLAGS, _LISTS)
 canonical: Final = property_decoder(tables.CANONICAL, _LISTS)
 vector: Final = property_decoder(tables.VECTORS, _LISTS)
@@ -549,3 +548,8 @@ action: Final = property_decoder(tables.ACTIONS, _LISTS)
 action_row: Final = property_encoder(tables.ACTIONS, _LISTS)
 receipt: Final = property_decoder(tables.RECEIPTS, _LISTS)
 _receipt_properties: Final = property_encoder(tables.RECEIPTS, _LISTS)
+_slot: Final = property_decoder(tables.SLOTS, _LISTS)
+FOUND: Final[Mapping[str, ReadProperties[Any]]] = {
+    table.name: property_decoder(table, _LISTS) for table in tables.FOUND_BY_COLUMN
+} | {tables.SLOTS.name: slot}
+"""The decoders of what is found by a column, by the name of its table."""

@@ -2,17 +2,18 @@
 
 One round trip by names, identifiers and ids: the server walks their clusters two steps wide, and
 a longer chain of judgements costs a further one. What it sends holds for every tx, what was
-closed included, so a `Neo4jRegister` keeps it: what a reader has met is never asked for again.
+closed included, so a `Neo4jRegister` keeps it: what a reader has met is never asked for again, and
+a writer asks again only after it has written.
 Clusters are computed from the judgements open at the tx asked for. Blocking weights are
 integers computed outside the server, so both stores agree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import filterfalse
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ...resolution import clusters
@@ -27,7 +28,7 @@ from ...resolution.known import (
     worth_it,
 )
 from ...resolution.names import NameRow
-from ...schema.entity import Alias, Identifier, Judgement, Review
+from ...schema.entity import Alias, Entity, Identifier, Judgement
 from ...schema.interval import INF_US
 from ...schema.vocabulary import JudgementVerdict
 from . import codec
@@ -78,13 +79,24 @@ class _Match:
 
 
 class Neo4jRegister:
-    """The look-ups of one reader or one step of a writer."""
+    """The look-ups of a reader or a writer, as of the last stamp at most."""
 
-    def __init__(self, calls: Calls, last_us: int) -> None:
-        self._calls = calls
-        self._last_us = last_us
+    def __init__(self) -> None:
         self._facts: dict[str, EntityFacts | None] = {}
         self._names: _NameAnswer | None = None
+
+    @property
+    def calls(self) -> Calls:
+        """What runs statements."""
+        raise NotImplementedError
+
+    def last_us(self) -> int:
+        """The last stamp."""
+        raise NotImplementedError
+
+    def pin(self, tx_us: int) -> int:
+        """A stamp, the last one at most."""
+        return min(tx_us, self.last_us())
 
     # --- what is learned
 
@@ -106,19 +118,25 @@ class Neo4jRegister:
         for entity_id in entity_ids:
             self._facts.setdefault(entity_id, None)
 
+    def forget_names(self) -> None:
+        """Keep nothing of what was learned."""
+        self._facts.clear()
+        self._names = None
+
     def unknown(self, entity_ids: Iterable[str]) -> tuple[str, ...]:
         """Those of some entities of which nothing was learned, in their order."""
         return tuple(filterfalse(self._facts.__contains__, entity_ids))
 
     # --- what is asked
 
-    def known(self, lookup: Lookup, scopes: Sequence[str], tx_us: int) -> Known:
-        """What is known of a look-up as of a tx."""
-        (answer,) = self.known_each([(lookup, scopes)], tx_us)
+    def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
+        """What is known as of a tx, over aliases of these scopes."""
+        (answer,) = self.known_each([(lookup, scopes)], tx_us=tx_us)
         return answer
 
-    def known_each(self, lookups: Sequence[Names], tx_us: int) -> list[Known]:
+    def known_each(self, lookups: Sequence[Names], *, tx_us: int) -> list[Known]:
         """What is known of each look-up, in as many round trips as of one."""
+        tx_us = self.pin(tx_us)
         matches = [self._by_name(lookup, scopes, tx_us) for lookup, scopes in lookups]
         proposals = self._by_block_keys(lookups, tx_us)
 
@@ -143,42 +161,40 @@ class Neo4jRegister:
             answers.append(replace(answer, bearers=bearers_of.get(place, 0)))
         return answers
 
-    def entities(self, entity_ids: Sequence[str], tx_us: int) -> Known:
-        """Entities with their clusters and all that names them."""
+    def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
+        """Entities with their clusters, aliases, identifiers and judgements."""
+        tx_us = self.pin(tx_us)
         self._fetch(set(entity_ids), tx_us)
         answer = self._answer(set(entity_ids), tx_us, match=_Match([], set(), {}), proposals=())
-        aliases = self._aliases_of({*entity_ids, *answer.entities}, tx_us)
-        return replace(answer, aliases=aliases)
+        names = self._names_at({*entity_ids, *answer.entities}, tx_us)
+        aliases = {codec.alias(row, tx_us) for _, row, _ in names}
+        return replace(answer, aliases=tuple(sorted(aliases, key=alias_order)))
 
-    def judgements(self, entity_ids: Sequence[str], merge_id: str | None) -> tuple[Judgement, ...]:
+    def judgements(
+        self, *, entity_ids: Sequence[str] = (), merge_id: str | None = None
+    ) -> tuple[Judgement, ...]:
         """The judgements, open and closed, of raw entities or of a merge, by id."""
         bound = {"entity_ids": sorted(set(entity_ids)), "merge_id": merge_id}
-        values = self._calls.column(register.JUDGEMENTS, **bound)
+        values = self.calls.column(register.JUDGEMENTS, **bound)
         return tuple(sorted(map(codec.judgement, values), key=attrgetter("judgement_id")))
 
-    def names_of(
-        self, entity_ids: Sequence[str], scopes: Sequence[str], tx_us: int
-    ) -> tuple[Alias, ...]:
-        """The aliases that raw entities have in these scopes, in their order."""
-        aliases = self._aliases_of(set(entity_ids), tx_us)
-        return tuple(alias for alias in aliases if alias.scope_id in scopes)
-
-    def name_rows(self, entity_ids: Sequence[str], tx_us: int) -> tuple[NameRow, ...]:
+    def name_rows(self, entity_ids: Sequence[str], *, tx_us: int) -> tuple[NameRow, ...]:
         """The names of raw entities that were open at a tx, whoever may see them."""
+        tx_us = self.pin(tx_us)
         self._fetch(set(entity_ids), tx_us)
-        rows: list[tuple[int, NameRow]] = []
-        for entity_id in sorted(set(entity_ids)):
+        names = sorted(self._names_at(set(entity_ids), tx_us), key=lambda name: int(name[1]["n"]))
+        return tuple(codec.name_row(row, teacher, entity) for entity, row, teacher in names)
+
+    def _names_at(
+        self, entity_ids: Iterable[str], tx_us: int
+    ) -> Iterator[tuple[Entity, Properties, Properties | None]]:
+        """The open aliases of entities that were fetched, with their teachers."""
+        for entity_id in entity_ids:
             facts = self._facts_at(entity_id, tx_us)
-            for alias, teacher in facts.names if facts else ():
-                if facts and is_open(alias, tx_us):
-                    rows.append((int(alias["n"]), codec.name_row(alias, teacher, facts.entity)))
-
-        return tuple([row for _, row in sorted(rows, key=itemgetter(0))])
-
-    def _aliases_of(self, entity_ids: set[str], tx_us: int) -> tuple[Alias, ...]:
-        rows = self._calls.column(register.OWN_ALIASES, entity_ids=sorted(entity_ids), tx=tx_us)
-        aliases = {codec.alias(row, tx_us) for row in rows}
-        return tuple(sorted(aliases, key=alias_order))
+            if facts:
+                for row, teacher in facts.names:
+                    if is_open(row, tx_us):
+                        yield facts.entity, row, teacher
 
     def _by_name(self, lookup: Lookup, scopes: Sequence[str], tx_us: int) -> _Match:
         """The aliases of a look-up, and the owners of these and of its identifiers."""
@@ -188,7 +204,7 @@ class Neo4jRegister:
 
         names = self._names
         if names is None or not names.covers(lookup, scopes):
-            (record,) = self._calls.rows(register.KNOWN, **name_parameters(lookup, scopes))
+            (record,) = self.calls.rows(register.KNOWN, **name_parameters(lookup, scopes))
             self.meet(lookup, scopes, record)
             names = self._names
             assert names is not None  # it was met just now
@@ -241,7 +257,7 @@ class Neo4jRegister:
             return []
 
         counts: dict[str, tuple[str, int, int]] = {}
-        for record in self._calls.rows(register.BLOCK_COUNTS, keys=sorted(keys)):
+        for record in self.calls.rows(register.BLOCK_COUNTS, keys=sorted(keys)):
             count = str(record["kind"]), int(record["postings"]), int(record["total"])
             counts[str(record["key"])] = count
 
@@ -261,7 +277,7 @@ class Neo4jRegister:
         bound: dict[str, Any] = {"asked": list(questions), "tx": tx_us}
         bound |= {"most": limit, "most_norms": norms}
         bound |= {"heavier_enough": HEAVIER_ENOUGH, "crowd": CROWD}
-        for record in self._calls.rows(register.BLOCK_MATCHES, **bound):
+        for record in self.calls.rows(register.BLOCK_MATCHES, **bound):
             records_of.setdefault(int(record["place"]), []).append(record)
         return records_of
 
@@ -285,14 +301,14 @@ class Neo4jRegister:
         bound["most"] = max(limits)
         return {
             int(record["place"]): int(record["bearers"])
-            for record in self._calls.rows(register.BEARERS, **bound)
+            for record in self.calls.rows(register.BEARERS, **bound)
         }
 
     def _fetch(self, ids: set[str], tx_us: int) -> None:
         """Have the facts of these entities and of their clusters at a tx."""
         while missing := sorted(self._cluster(ids, tx_us) - self._facts.keys()):
             bound = name_parameters(Lookup(entity_ids=tuple(missing)), ())
-            (record,) = self._calls.rows(register.KNOWN, **bound)
+            (record,) = self.calls.rows(register.KNOWN, **bound)
             self.learn(missing, record["entities"])
 
     def _cluster(self, ids: set[str], tx_us: int) -> set[str]:
@@ -334,7 +350,7 @@ class Neo4jRegister:
         canonical = dict(sorted(clusters.canonical_ids(matches, entities).items()))
 
         # The stored states are those of the last stamp; an earlier tx has them worked out.
-        if tx_us < self._last_us:
+        if tx_us < self.last_us():
             cases: dict[str, clusters.PendingCase] = {}
             for entity_id, facts in facts_of.items():
                 case = facts.case(tx_us)
@@ -365,13 +381,6 @@ def name_parameters(lookup: Lookup, scopes: Sequence[str]) -> dict[str, Any]:
         "identifiers": list(map(list, lookup.identifiers)),
         "entity_ids": list(lookup.entity_ids),
     }
-
-
-def review_of(calls: Calls, review_id: str) -> Review | None:
-    """A review case in its newest version."""
-    ids = {"first": review_id, "last": review_id}
-    values = calls.column(register.REVIEWS, **ids, state=None, mention="")
-    return next(map(codec.review, values), None)
 
 
 def _lessons(facts: Iterable[EntityFacts], tx_us: int) -> _Lessons:

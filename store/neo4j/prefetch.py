@@ -21,7 +21,7 @@ from . import codec, versions
 from .answers import ListedClaim, ReadAnswer, answers_of
 from .calls import Reads
 from .cypher import candidates, register
-from .identity import Neo4jRegister, name_parameters
+from .identity import name_parameters
 from .versions import PoolAnswer, Question, Search
 
 _SEARCH, _POOL, _STANDING, _FIRST_STEP, _SECOND_STEP, _QUEUE, _ASKS = range(7)
@@ -60,9 +60,8 @@ class PrefetchKey(NamedTuple):
 class Prefetch:
     """The answers that a reader has beforehand."""
 
-    def __init__(self, calls: Reads, register: Neo4jRegister) -> None:
+    def __init__(self, calls: Reads) -> None:
         self._calls = calls
-        self._register = register
         self._answers: dict[PrefetchKey, Page] = {}
         self._searches: dict[PrefetchKey, ReadAnswer] = {}
         self._pools: dict[PrefetchKey, PoolAnswer] = {}
@@ -112,18 +111,27 @@ class Prefetch:
 
     # --- what is asked
 
-    def ask(self, forecast: NextReads, *, live: bool) -> None:
-        """Ask at once all that is not answered yet; `live` tells whether it is the last stamp."""
+    def ask(self, forecast: NextReads, *, live: bool) -> Sequence[Sequence[Any]]:
+        """Ask at once all that is not answered yet, and return what is said of entities.
+
+        `live` tells whether it is the last stamp.
+        """
         forecast = self._lacking(forecast, live=live)
         step = _step_of(forecast)
         if step is None:
-            return
+            return ()
 
         asks = tuple(ask for ask in forecast.asks if versions.kind_of(ask) in step.kinds)
         forecast = replace(forecast, asks=asks)
         bound = questions_of(forecast, self._calls.tenant, live=live)
         (answers,) = self._calls.column(step.text, **self._calls.claims.bounds, **bound)
-        self._learn(forecast, answers, live=live)
+        records = [dict(zip(_COLUMNS, answer, strict=True)) for answer in answers]
+        by_place: dict[int, list[ReadAnswer]] = {}
+        for answer in answers_of(self._calls, records, forecast.sight):
+            by_place.setdefault(answer.place, []).append(answer)
+        entities = by_place.pop(_ENTITIES, ())
+        self._keep(forecast, search_of(forecast, live=live), by_place)
+        return [answer.note for answer in entities]
 
     def _lacking(self, forecast: NextReads, *, live: bool) -> NextReads:
         """What of a forecast is still to be asked."""
@@ -145,23 +153,10 @@ class Prefetch:
             forecast,
             terms=() if search in self._searched else forecast.terms,
             asks=tuple(asks),
-            entity_ids=self._register.unknown(forecast.entity_ids),
             held=forecast.held if queue is None else 0,
             standing=standing,
             walk=walk,
         )
-
-    def _learn(self, forecast: NextReads, answers: Sequence[Any], *, live: bool) -> None:
-        """Keep the answers of the statement that asked a forecast."""
-        records: list[dict[str, Any]] = []
-        for answer in answers:
-            records.append(dict(zip(_COLUMNS, answer, strict=True)))
-        by_place: dict[int, list[ReadAnswer]] = {}
-        for answer in answers_of(self._calls, records, forecast.sight):
-            by_place.setdefault(answer.place, []).append(answer)
-        for answer in by_place.pop(_ENTITIES, ()):
-            self._register.learn(*answer.note)
-        self._keep(forecast, search_of(forecast, live=live), by_place)
 
     def _keep(
         self,

@@ -11,18 +11,19 @@ kind, without what is derived.
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, LiteralString
 
-from ...resolution.known import Known, Lookup
-from ...resolution.names import NameRow
+from ...resolution.known import Lookup
 from ...schema.claim import Assertion, Edge, MentionLink, Version
-from ...schema.entity import Alias, Judgement, Review
+from ...schema.entity import Review
 from ...schema.errors import NotFound
-from ...schema.interval import MIN_US
+from ...schema.interval import INF_US, MIN_US
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
+from ..port import tables
 from ..port.importing import import_in_progress
 from ..port.records import (
     Names,
@@ -32,6 +33,7 @@ from ..port.records import (
     SessionSummary,
     SubjectSpan,
     TextPool,
+    snapshot_seal,
 )
 from ..port.store import (
     ActionRecord,
@@ -46,16 +48,17 @@ from ..port.store import (
     Point,
     RecordKind,
     RelatedEnds,
-    StoredReceipt,
     TxEvent,
-    Usage,
 )
+from ..port.tables import ReadProperties, Record, RecordTable
 from ..port.vectors import Vectors
-from ..search.term_weights import common
+from ..search.term_weights import POOL_TERMS, common, pool_of, visible_hits
 from . import codec, identity, sessions, versions
+from .answers import ReadAnswer, answers_of
 from .applying import clock_of, journal_of
-from .calls import Reads
-from .cypher import core, register
+from .calls import Reads, distinct
+from .cypher import candidates, core, register
+from .identity import Neo4jRegister
 from .prefetch import Prefetch
 
 _Properties = Mapping[str, Any]
@@ -120,71 +123,50 @@ def export_records(calls: Reads, kind: RecordKind) -> Iterator[object]:
     return (read(record["record"]) for record in calls.stream(text))
 
 
-_LAST_ID = "\uffff"
 _NO_LIMIT = 2**31 - 1
-"""Above every review id."""
 
 
-class SharedReads:
+class SharedReads(Neo4jRegister):
     """What a snapshot and a write transaction are asked alike, as of the last stamp at most."""
-
-    @property
-    def calls(self) -> Reads:
-        """What runs statements."""
-        raise NotImplementedError
-
-    def names(self) -> identity.Neo4jRegister:
-        """What is known of names."""
-        raise NotImplementedError
-
-    def last_us(self) -> int:
-        """The last stamp."""
-        raise NotImplementedError
-
-    def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
-        """What is known as of a tx, over aliases of these scopes."""
-        return self.names().known(lookup, scopes, self._pin(tx_us))
-
-    def known_each(
-        self, lookups: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
-    ) -> Sequence[Known]:
-        """What is known of each look-up over aliases of its scopes, in order."""
-        return self.names().known_each(lookups, self._pin(tx_us))
-
-    def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
-        """Entities with their clusters, aliases, identifiers and judgements."""
-        return self.names().entities(entity_ids, self._pin(tx_us))
-
-    def names_of(
-        self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int
-    ) -> tuple[Alias, ...]:
-        """The aliases that raw entities have in these scopes, in their order."""
-        return self.names().names_of(entity_ids, scopes, self._pin(tx_us))
-
-    def name_rows(self, entity_ids: Sequence[str], *, tx_us: int) -> tuple[NameRow, ...]:
-        """The names of raw entities that were open at a tx, whoever may see them."""
-        return self.names().name_rows(entity_ids, self._pin(tx_us))
-
-    def judgements(
-        self, *, entity_ids: Sequence[str] = (), merge_id: str | None = None
-    ) -> tuple[Judgement, ...]:
-        """The judgements, open and closed, of raw entities or of a merge, by id."""
-        return self.names().judgements(entity_ids, merge_id)
 
     def relations(
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
     ) -> RelatedEnds:
         """What relates entities to others by its raw ends; hubs are named apart."""
-        snapshot = self._at_snapshot(point)
-        return versions.relations(self.calls, entity_ids, sight=sight, point=snapshot, limit=limit)
+        bound = versions.seen_at(sight, self.at_snapshot(point)) | {"most": limit + 1}
+        ends: set[tuple[str, str]] = set()
+        hubs: set[str] = set()
+        for record in self.calls.rows(
+            candidates.RELATIONS, entity_ids=distinct(entity_ids), **bound
+        ):
+            if len(record["ends"]) > limit:
+                hubs.add(str(record["entity_id"]))
+            else:
+                ends.update(map(tuple, record["ends"]))
+
+        return RelatedEnds(tuple(sorted(ends)), tuple(sorted(hubs)))
 
     def review(self, review_id: str) -> Review | None:
         """A review case in its newest version."""
-        return identity.review_of(self.calls, review_id)
+        return next(iter(self.find(tables.REVIEWS, "review_id", (review_id,))), None)
+
+    def find(
+        self,
+        table: RecordTable[Record],
+        column: str,
+        values: Sequence[str] | Sequence[int],
+        *,
+        open_only: bool = False,
+    ) -> tuple[Record, ...]:
+        """The records of a table with one of these values in a column, by the table's key."""
+        decode: ReadProperties[Record] = codec.FOUND[table.name]
+        text = register.FIND[f"{table.name}.{column}"]
+        bound = {"ids": distinct(values), "least": INF_US if open_only else MIN_US}
+        return tuple(map(decode, self.calls.column(text, **bound))) if values else ()
 
     def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
         """Every object that is about one of these, points at it or mentions it."""
-        values = self.calls.column(core.OBJECTS_OF, entity_ids=_distinct(entity_ids))
+        values = self.calls.column(core.OBJECTS_OF, entity_ids=distinct(entity_ids))
         return tuple(sorted(map(str, values)))
 
     def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
@@ -195,25 +177,12 @@ class SharedReads:
 
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
         """Whole claims by object id, with today's permissions; erased ones left out."""
-        values = self.calls.column(core.ASSERTIONS, object_ids=_distinct(object_ids))
+        values = self.calls.column(core.ASSERTIONS, object_ids=distinct(object_ids))
         return {a.claim.object_id: a for a in map(codec.assertion, values)}
 
-    def receipts(
-        self, object_ids: Sequence[str], keys: Sequence[str] = ()
-    ) -> tuple[StoredReceipt, ...]:
-        """The receipts of objects and of idempotency keys."""
-        bound = {"object_ids": _distinct(object_ids), "keys": list(keys)}
-        return tuple(map(codec.receipt, self.calls.column(register.RECEIPTS, **bound)))
-
-    def decaying(self, *, point: Point) -> tuple[Version, ...]:
-        """The clean heads that have a decay rule, with all content, by vid."""
-        return tuple(versions.decaying(self.calls, point=self._at_snapshot(point)))
-
-    def _pin(self, tx_us: int) -> int:
-        return min(tx_us, self.last_us())
-
-    def _at_snapshot(self, point: Point) -> Point:
-        return Point(point.valid_us, self._pin(point.tx_us))
+    def at_snapshot(self, point: Point) -> Point:
+        """A point, its stamp the last one at most."""
+        return Point(point.valid_us, self.pin(point.tx_us))
 
 
 class Neo4jReader(SharedReads):
@@ -225,6 +194,7 @@ class Neo4jReader(SharedReads):
         names: Names | None = None,
         near: Callable[[str, int], Vectors] | None = None,
     ) -> None:
+        super().__init__()
         self._calls = calls
         self._near = near
         names = names or Names(Lookup(), ())
@@ -251,18 +221,13 @@ class Neo4jReader(SharedReads):
             snapshot_us=self._clock.last_us,
         )
         self._keys = tuple(bytes(secret) for secret in opening["secrets"])
-        self._register = identity.Neo4jRegister(calls, self._clock.last_us)
-        self._register.meet(lookup, scopes, opening)
-        self._prefetch = Prefetch(calls, self._register)
+        self.meet(lookup, scopes, opening)
+        self._prefetch = Prefetch(calls)
 
     @property
     def calls(self) -> Reads:
         """What runs statements."""
         return self._calls
-
-    def names(self) -> identity.Neo4jRegister:
-        """What is known of names at the snapshot."""
-        return self._register
 
     def last_us(self) -> int:
         """The last stamp at the snapshot."""
@@ -284,10 +249,13 @@ class Neo4jReader(SharedReads):
         if forecast is None:
             return
 
-        point = self._at_snapshot(forecast.point)
+        point = self.at_snapshot(forecast.point)
         live = point.tx_us >= self._clock.last_us
         standing = forecast.standing if self._has_standing else None
-        self._prefetch.ask(replace(forecast, point=point, standing=standing), live=live)
+        entity_ids = self.unknown(forecast.entity_ids)
+        forecast = replace(forecast, point=point, standing=standing, entity_ids=entity_ids)
+        for learned in self._prefetch.ask(forecast, live=live):
+            self.learn(*learned)
 
     def clock(self) -> Clock:
         """The counters at the snapshot."""
@@ -327,48 +295,87 @@ class Neo4jReader(SharedReads):
 
     def reviews(self, *, state: str | None = None, mention: str = "") -> tuple[Review, ...]:
         """Review cases in their newest version, oldest first; of a state, of a mention."""
-        ids = {"first": "", "last": _LAST_ID}
-        values = self._calls.column(register.REVIEWS, **ids, state=state, mention=mention)
+        values = self._calls.column(register.REVIEWS, state=state, mention=mention)
         return tuple(map(codec.review, values))
 
     # --- versions
 
     def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Page:
         """The versions of an ask."""
-        point = self._at_snapshot(point)
-        answer = self._prefetch.versions(ask, sight, point)
-        return answer or versions.versions(self._calls, ask, sight=sight, point=point)
+        point = self.at_snapshot(point)
+        page = self._prefetch.versions(ask, sight, point)
+        if page is None:
+            kind = versions.kind_of(ask)
+            bound = {kind: [versions.question(ask, point)]}
+            answers = self._answers(candidates.OF_KIND[kind], sight, point, bound)
+            page = versions.every_row(answers, sight, point.tx_us)
+        return page
+
+    def _answers(
+        self, text: LiteralString, sight: Sight, point: Point, questions: Mapping[str, object]
+    ) -> tuple[ReadAnswer, ...]:
+        """The answers to questions, each claim with what it says."""
+        bound = versions.seen_at(sight, point) | self._calls.claims.bounds
+        return answers_of(self._calls, self._calls.rows(text, **bound, **questions), sight)
 
     def decided_value(self, ask: Ask, *, sight: Sight, point: Point) -> DecidedValue | None:
         """None: the versions come in one trip, too."""
 
     def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Heads at the point whose claim shares a term, the most telling ones first."""
-        point = self._at_snapshot(point)
+        point = self.at_snapshot(point)
         search = versions.search_of(terms, sight=sight, limit=limit, live=self._is_live(point))
-        first = self._prefetch.search(search, sight, point)
-        return versions.matching(self._calls, search, sight=sight, point=point, first=first)
+        answer = self._prefetch.search(search, sight, point)
+        while search is not None:
+            if answer is None:
+                questions = {"searches": [search.question(self._calls.tenant)]}
+                bound = questions | versions.bounds(search)
+                (answer,) = self._answers(candidates.SEARCH, sight, point, bound)
+            page = search.page(answer, point)
+            if isinstance(page, Page):
+                return page
+            search, answer = page, None
+
+        return Page((), 0)
 
     def text_pool(
         self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int, unless: int
     ) -> TextPool | None:
         """The columns of the first hits; None where they are at most `unless`."""
-        ask = versions.PoolAsk(limit, unless)
-        point = self._at_snapshot(point)
+        point = self.at_snapshot(point)
         live = self._is_live(point)
         # What was asked before counts words for a page: here it holds where a pool counts alike.
         if common(unless) == common(limit):
             search = versions.search_of(terms, sight=sight, limit=unless, live=live)
             answer = self._prefetch.pool(search, sight, point)
             if search and answer and not search.is_overtaken(point, answer.last_us):
-                return versions.pool_of_answer(answer, search, ask)
+                return versions.pool_of_answer(answer, search, limit=limit, unless=unless)
             # Most questions match few claims: then nothing more is asked.
             page = self._prefetch.search(search, sight, point)
             if search and page and search.is_listed(page, point):
                 return None
 
         search = versions.search_of(terms, sight=sight, limit=limit, live=live)
-        return versions.text_pool(self._calls, search, ask, sight=sight, point=point)
+        if search is None:
+            return None
+
+        search = search._replace(most=limit + 1)
+        while True:
+            bound = versions.bounds(search) | versions.seen_at(sight, point)
+            bound |= {"searches": [search.question(self._calls.tenant)], "pool_terms": POOL_TERMS}
+            (record,) = self._calls.rows(candidates.POOL, **bound)
+            if search.is_overtaken(point, record["last_us"]):
+                search = search._replace(live=False)
+                continue
+
+            visible = visible_hits(map(versions.pool_row, record["rows"]), limit)
+            if record["proposed"] >= search.most and not visible.cut:
+                search = search._replace(most=versions.ALL_HITS)
+                continue
+
+            if len(visible.rows) <= unless:
+                return None
+            return pool_of(visible, [search.terms[place] for place in record["words"]])
 
     def _is_live(self, point: Point) -> bool:
         """Whether the index of live claims answers for a point."""
@@ -379,9 +386,13 @@ class Neo4jReader(SharedReads):
         if not self._has_standing:
             return Page((), 0)
 
-        point = self._at_snapshot(point)
-        answer = self._prefetch.standing(scopes, sight, point)
-        return answer or versions.standing(self._calls, sight=sight, point=point, scopes=scopes)
+        point = self.at_snapshot(point)
+        page = self._prefetch.standing(scopes, sight, point)
+        if page is None:
+            bound = {"standing": versions.standing_questions(sight, scopes)}
+            answers = self._answers(candidates.STANDING, sight, point, bound)
+            page = versions.visible_rows(answers, point.tx_us)
+        return page
 
     def standing_subjects(
         self, slots: Sequence[str], *, sight: Sight, point: Point, span: SubjectSpan
@@ -390,45 +401,67 @@ class Neo4jReader(SharedReads):
         if not self._has_standing:
             return ()
 
-        ids, entities = versions.standing_subjects(
-            self._calls, slots, span, sight=sight, point=self._at_snapshot(point)
-        )
+        bound = {
+            "standing_slots": list(slots),
+            "scope": span.scope_id,
+            "after": span.after,
+            "most_subjects": span.limit,
+            **versions.seen_at(sight, self.at_snapshot(point)),
+        }
+        (record,) = self._calls.rows(candidates.STANDING_SUBJECTS, **bound)
         # Whoever asks for them looks them up next, to tell one person under two ids from two.
-        self._register.learn(ids, entities)
-        return tuple(ids)
+        self.learn(record["ids"], record["entities"])
+        return tuple(record["ids"])
 
     def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Clean heads about these entities or pointing at them."""
-        point = self._at_snapshot(point)
-        answer = self._prefetch.around(entity_ids, limit, sight, point)
-        return answer or versions.around(
-            self._calls, entity_ids, sight=sight, point=point, limit=limit
-        )
+        point = self.at_snapshot(point)
+        page = self._prefetch.around(entity_ids, limit, sight, point)
+        if page is None:
+            question = {"place": 0, "ids": distinct(entity_ids)}
+            bound = {"around": [question], "limit": limit}
+            (answer,) = self._answers(candidates.NEIGHBOURHOOD, sight, point, bound)
+            page = versions.near_rows(answer, point.tx_us)
+        return page
 
     def changes(
         self, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str] = ()
     ) -> Page:
         """Rows opened or closed in (after, until]; cost follows the changes."""
-        until = self._pin(until_us)
-        return versions.changes(self._calls, after_us, until, sight=sight, subjects=subjects)
+        point = Point(0, self.pin(until_us))
+        bound = {"after_at": codec.instant(after_us), "subjects": distinct(subjects)}
+        answers = self._answers(candidates.CHANGES, sight, point, bound)
+        return versions.visible_rows(answers, point.tx_us)
+
+    def decaying(self, *, point: Point) -> tuple[Version, ...]:
+        """The clean heads that have a decay rule, with all content, by vid."""
+        point = self.at_snapshot(point)
+        by_vid: dict[int, Version] = {}
+        for record in self._calls.rows(candidates.DECAYING, valid=point.valid_us, tx=point.tx_us):
+            entry = codec.ClaimEntry._make(record["entry"])
+            marks = codec.claim_marks(record["marks"]).get(entry.object_id, codec.NO_MARKS)
+            body = codec.body(record["line"])
+            for version in codec.versions(entry, body, marks, point.tx_us):
+                by_vid[version.row.vid] = version
+        return tuple(by_vid[vid] for vid in sorted(by_vid))
 
     # --- claims and what stands beside them
 
     def edges(self, object_ids: Sequence[str], *, tx_us: int) -> tuple[Edge, ...]:
         """The edges from or to objects known at a tx."""
-        ids, pin_us = _distinct(object_ids), self._pin(tx_us)
+        ids, pin_us = distinct(object_ids), self.pin(tx_us)
         return tuple(map(codec.edge, self._calls.column(core.EDGES, object_ids=ids, tx=pin_us)))
 
     def mentions(self, object_ids: Sequence[str]) -> tuple[MentionLink, ...]:
         """The names inside the texts of objects, by object id, then start."""
-        values = self._calls.column(register.MENTIONS, object_ids=_distinct(object_ids))
+        values = self._calls.column(register.MENTIONS, object_ids=distinct(object_ids))
         return tuple(map(codec.mention, values))
 
     def actions(
         self, *, open_only: bool, tx_us: int, kind: ActionKind | None = None
     ) -> tuple[ActionRecord, ...]:
         """Actions known at a tx, of one kind or of all, oldest first."""
-        tx_us = self._pin(tx_us)
+        tx_us = self.pin(tx_us)
         known = self._prefetch.actions(kind, tx_us) if open_only else None
         if known is not None:
             return known
@@ -437,16 +470,11 @@ class Neo4jReader(SharedReads):
         values = self._calls.column(register.ACTIONS, tx=tx_us, after=after, kind=kind)
         return tuple(codec.action(value, tx_us) for value in values)
 
-    def events_at(self, stamps: Sequence[int]) -> tuple[TxEvent, ...]:
-        """The events of the audit log with these stamps, by stamp."""
-        values = self._calls.column(register.EVENTS_AT, stamps=list(stamps))
-        return tuple(map(codec.event, values))
-
     def events_in(
         self, after_us: int, until_us: int, *, actor: str | None, limit: int
     ) -> tuple[TxEvent, ...]:
         """The newest events of (after, until], of one actor or of all, newest first."""
-        bound = {"after": after_us, "until": self._pin(until_us), "actor": actor, "limit": limit}
+        bound = {"after": after_us, "until": self.pin(until_us), "actor": actor, "limit": limit}
         return tuple(map(codec.event, self._calls.column(register.EVENTS_IN, **bound)))
 
     def slot_in_use(self, name: str) -> bool:
@@ -491,12 +519,6 @@ class Neo4jReader(SharedReads):
         values = self._calls.column(register.PACK, digest=digest)
         return next(map(str, values), None)
 
-    def usage(self, object_ids: Sequence[str]) -> Mapping[str, Usage]:
-        """How objects were used, by object id."""
-        values = self._calls.column(register.USAGE, object_ids=_distinct(object_ids))
-        records = (Usage(value["object_id"], value["uses"], value["last_us"]) for value in values)
-        return {usage.object_id: usage for usage in records}
-
     def keys(self) -> tuple[bytes, ...]:
         """The tenant's secret keys, one an epoch."""
         return self._keys
@@ -509,7 +531,12 @@ class Neo4jReader(SharedReads):
 
     def session_snapshot(self, session: str) -> SessionSnapshot | None:
         """The newest snapshot of a session whose seal holds."""
-        return sessions.snapshot(self._calls, session, self._keys[0])
+        for row in self._calls.rows(core.SNAPSHOTS, session=session):
+            # Newest first: one that was tampered with, or is of another log, is passed over.
+            seal = snapshot_seal(self._keys[0], bytes(row["digest"]), row["body"])
+            if hmac.compare_digest(bytes(row["seal"]), seal):
+                return SessionSnapshot(row["seq"], row["body"])
+        return None
 
     def sessions(self) -> tuple[SessionSummary, ...]:
         """Every session of the tenant with its last event, by session."""
@@ -523,7 +550,3 @@ class Neo4jReader(SharedReads):
 def no_such_tenant() -> NotFound:
     """What a call gets for a tenant that was never made, or was removed."""
     return NotFound("this store holds no such tenant; call ensure first", code="unknown_tenant")
-
-
-def _distinct(ids: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(ids))

@@ -5,30 +5,22 @@ The digests are made here, under the tenant's lock, from the tenant's first key.
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
-from ...schema.errors import Fault
 from ..port.records import (
     LOG_START,
-    SNAPSHOTS_KEPT,
     SessionHead,
-    SessionPlace,
     SessionRecord,
-    SessionSnapshot,
     SessionSummary,
     SessionText,
     seal_next,
-    snapshot_seal,
 )
-from .calls import Calls, Reads, Writes
+from .calls import Calls, Reads, Writes, portions_of
 from .cypher import core
 
 _FIELDS: Final = ("seq", "kind", "actor", "last_us", "recorded_us", "body")
-_LARGEST: Final = 500
-"""Rows of one statement."""
 _LAST: Final = 2**62
 """Above every number of an event."""
 
@@ -68,45 +60,10 @@ def put(calls: Writes, records: Sequence[SessionRecord]) -> None:
         for part, text in enumerate(event.texts):
             place = {"session": event.session, "seq": event.seq, "part": part}
             text_rows.append({**place, "text": text.text, "digest": text.digest})
-    for rows in _portions(event_rows):
+    for rows in portions_of(event_rows):
         calls.rows(core.PUT_EVENTS, rows=rows)
-    for rows in _portions(text_rows):
+    for rows in portions_of(text_rows):
         calls.rows(core.PUT_TEXTS, rows=rows)
-
-
-def empty(calls: Writes, places: Sequence[SessionPlace]) -> None:
-    """Empty the texts of events; the snapshots that may repeat them go as a whole."""
-    rows = [place._asdict() for place in places]
-    for portion in _portions(rows):
-        calls.rows(core.EMPTY_TEXTS, rows=portion)
-    # A snapshot repeats texts in ways that nobody can search, so none of them stays.
-    for session in {place.session for place in places}:
-        calls.rows(core.DROP_SNAPSHOTS, session=session, keep=0)
-
-
-def put_snapshot(calls: Writes, session: str, body: str) -> None:
-    """Keep a snapshot behind the last event of a session, with the one before it.
-
-    Raises:
-        Fault: `invariant_broken`, for a session without events.
-    """
-    key = bytes(calls.rows(core.KEYS)[0]["secret"])
-    last = head(calls, session)
-    if last.seq == 0:
-        raise Fault(f"{session} has no events to keep a snapshot of", code="invariant_broken")
-    snapshot_mac = snapshot_seal(key, last.digest, body)
-    calls.rows(core.PUT_SNAPSHOT, session=session, seq=last.seq, seal=snapshot_mac, body=body)
-    calls.rows(core.DROP_SNAPSHOTS, session=session, keep=SNAPSHOTS_KEPT)
-
-
-def snapshot(calls: Reads, session: str, key: bytes) -> SessionSnapshot | None:
-    """The newest snapshot of a session whose seal holds."""
-    for row in calls.rows(core.SNAPSHOTS, session=session):
-        # Newest first: one that was tampered with, or is of another log, is passed over.
-        snapshot_mac = snapshot_seal(key, bytes(row["digest"]), row["body"])
-        if hmac.compare_digest(bytes(row["seal"]), snapshot_mac):
-            return SessionSnapshot(row["seq"], row["body"])
-    return None
 
 
 def events(calls: Reads, session: str, after: int, until: int) -> tuple[SessionRecord, ...]:
@@ -147,8 +104,3 @@ def _record(event: Mapping[str, Any], texts: tuple[SessionText, ...]) -> Session
     fields = {name: event[name] for name in _FIELDS}
     digest = bytes(event["digest"])
     return SessionRecord(session=event["session_id"], texts=texts, digest=digest, **fields)
-
-
-def _portions(rows: Sequence[dict[str, Any]]) -> Iterator[Sequence[dict[str, Any]]]:
-    for start in range(0, len(rows), _LARGEST):
-        yield rows[start : start + _LARGEST]

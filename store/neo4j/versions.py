@@ -14,7 +14,7 @@ come as columns, without their texts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final, NamedTuple
@@ -24,11 +24,10 @@ from ...schema.claim import Version
 from ...schema.entity import AUDIT, SUGGESTION, Entity
 from ...schema.principal import Sight
 from ...schema.vocabulary import JudgementVerdict, ReviewState
-from ..port.records import SubjectSpan, TextPool
-from ..port.store import Ask, Page, Point, RelatedEnds
+from ..port.records import TextPool
+from ..port.store import Ask, Page, Point
 from ..search.term_weights import (
     HALVINGS,
-    POOL_TERMS,
     PoolRow,
     common,
     is_searchable,
@@ -39,9 +38,8 @@ from ..search.term_weights import (
     visible_hits,
 )
 from . import codec
-from .answers import ReadAnswer, answers_of
-from .calls import Calls, Reads
-from .cypher import candidates
+from .answers import ReadAnswer
+from .calls import distinct
 
 CLAUSES: Final = 512
 """Words of one search: Lucene takes 1,024 clauses."""
@@ -78,12 +76,12 @@ def question(ask: Ask, point: Point, place: int = 0) -> Question:
     extras = ask.extras_of_timeline
     return {
         "place": place,
-        "subjects": list(dict.fromkeys(ask.subjects)),
-        "names": list(dict.fromkeys(ask.slots)),
-        "objects": list(dict.fromkeys(ask.objects)),
-        "sources": list(dict.fromkeys(ask.sources)),
-        "keys": list(dict.fromkeys(ask.keys)),
-        "vids": list(dict.fromkeys(ask.vids)),
+        "subjects": distinct(ask.subjects),
+        "names": distinct(ask.slots),
+        "objects": distinct(ask.objects),
+        "sources": distinct(ask.sources),
+        "keys": distinct(ask.keys),
+        "vids": distinct(ask.vids),
         "turns": [[scope_id, list(numbers)] for scope_id, numbers in ask.turns],
         "heads": ask.heads,
         "facts": ask.facts,
@@ -91,14 +89,6 @@ def question(ask: Ask, point: Point, place: int = 0) -> Question:
         "at_tx": ask.at_tx,
         "at_valid": ask.at_valid,
     }
-
-
-def versions(calls: Reads, ask: Ask, *, sight: Sight, point: Point) -> Page:
-    """The versions of an ask; those that permissions hide are veiled."""
-    kind = kind_of(ask)
-    bound = seen_at(sight, point) | calls.claims.bounds | {kind: [question(ask, point)]}
-    answers = answers_of(calls, calls.rows(candidates.OF_KIND[kind], **bound), sight)
-    return every_row(answers, sight, point.tx_us)
 
 
 def seen_at(sight: Sight, point: Point) -> dict[str, Any]:
@@ -182,6 +172,31 @@ class Search(NamedTuple):
         is_all = proposed < self.most and sum(marks) <= self.limit
         return is_all and not self.is_overtaken(point, last_us)
 
+    def page(self, answer: ReadAnswer, point: Point) -> Page | Search:
+        """The most telling heads of an answer, then the newest; or how to search again."""
+        marks, vids, proposed, last_us = answer.note
+        if self.is_overtaken(point, last_us):
+            return self._replace(live=False)
+        if proposed >= self.most and sum(marks) <= self.limit:
+            return self._replace(most=ALL_HITS)
+
+        by_vid: dict[int, Version] = {}
+        for claim in answer.claims:
+            if claim.visible:
+                _add(by_vid, claim.versions(point.tx_us))
+
+        # What was hidden below the cut would not have been shown, so it is not counted. A hit that
+        # was hidden since it was proposed is neither shown nor counted.
+        count = withheld = 0
+        for mark in marks:
+            if count > self.limit:
+                break
+            count += mark
+            withheld += not mark
+
+        heads = tuple(by_vid[vid] for vid in vids if vid in by_vid)
+        return Page(heads, withheld, count > self.limit)
+
     def question(self, tenant: str, place: int = 0) -> Question:
         """The search as a statement takes it.
 
@@ -217,41 +232,6 @@ def search_of(terms: Sequence[str], *, sight: Sight, limit: int, live: bool) -> 
     if not words:
         return None
     return Search(words, limit, live, proposals(limit), searched_scopes(sight))
-
-
-def matching(
-    calls: Reads, search: Search | None, *, sight: Sight, point: Point, first: ReadAnswer | None
-) -> Page:
-    """Heads whose claim shares a term, the most telling first, then the newest claim.
-
-    `first` is the answer to the search where it was asked before.
-    """
-    while search is not None:
-        answer = _ask(calls, search, sight, point) if first is None else first
-        first = None
-        marks, vids, proposed, last_us = answer.note
-        if search.is_overtaken(point, last_us):
-            search = search._replace(live=False)
-        elif proposed >= search.most and sum(marks) <= search.limit:
-            search = search._replace(most=ALL_HITS)
-        else:
-            by_vid: dict[int, Version] = {}
-            for claim in answer.claims:
-                if claim.visible:
-                    _add(by_vid, claim.versions(point.tx_us))
-
-            # A hit that was hidden since it was proposed is neither shown nor counted.
-            return _cut([by_vid[vid] for vid in vids if vid in by_vid], marks, search.limit)
-
-    return Page((), 0)
-
-
-def _ask(calls: Reads, search: Search, sight: Sight, point: Point) -> ReadAnswer:
-    questions = [search.question(calls.tenant)]
-    bound = bounds(search) | seen_at(sight, point) | calls.claims.bounds
-    records = calls.rows(candidates.SEARCH, searches=questions, **bound)
-    (answer,) = answers_of(calls, records, sight)
-    return answer
 
 
 def bounds(search: Search | None) -> dict[str, int]:
@@ -294,40 +274,6 @@ def standing_questions(sight: Sight, scopes: Sequence[str], place: int = 0) -> l
     ]
 
 
-def standing(calls: Reads, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
-    """The heads that a compile fetches with no query."""
-    questions = standing_questions(sight, scopes)
-    bound = seen_at(sight, point) | calls.claims.bounds
-    records = calls.rows(candidates.STANDING, standing=questions, **bound)
-    return visible_rows(answers_of(calls, records, sight), point.tx_us)
-
-
-def standing_subjects(
-    calls: Calls, slots: Sequence[str], span: SubjectSpan, *, sight: Sight, point: Point
-) -> tuple[list[str], Sequence[Any]]:
-    """About whom something stands in slots of these names, sorted, and what is known of them."""
-    bound = {
-        "standing_slots": list(slots),
-        "scope": span.scope_id,
-        "after": span.after,
-        "most_subjects": span.limit,
-        **seen_at(sight, point),
-    }
-    (record,) = calls.rows(candidates.STANDING_SUBJECTS, **bound)
-    return record["ids"], record["entities"]
-
-
-def around(
-    calls: Reads, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
-) -> Page:
-    """Clean heads about entities or pointing at them, the strongest of each."""
-    question = {"place": 0, "ids": list(dict.fromkeys(entity_ids))}
-    bound = seen_at(sight, point) | calls.claims.bounds | {"limit": limit}
-    records = calls.rows(candidates.NEIGHBOURHOOD, around=[question], **bound)
-    (answer,) = answers_of(calls, records, sight)
-    return near_rows(answer, point.tx_us)
-
-
 def near_rows(answer: ReadAnswer, tx_us: int) -> Page:
     """What stands around entities, and how much of it is hidden."""
     vids_of_entities, cut, _ = answer.note
@@ -338,48 +284,6 @@ def near_rows(answer: ReadAnswer, tx_us: int) -> Page:
             _add(by_vid, claim.versions(tx_us))
 
     return Page(_by_vid(by_vid), len(hidden_vids), bool(cut))
-
-
-def relations(
-    calls: Calls, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
-) -> RelatedEnds:
-    """What relates entities to others by its raw ends; hubs are named apart."""
-    bound = seen_at(sight, point) | {"most": limit + 1}
-    ends: set[tuple[str, str]] = set()
-    hubs: set[str] = set()
-    distinct = list(dict.fromkeys(entity_ids))
-    for record in calls.rows(candidates.RELATIONS, entity_ids=distinct, **bound):
-        if len(record["ends"]) > limit:
-            hubs.add(str(record["entity_id"]))
-        else:
-            ends.update(map(tuple, record["ends"]))
-
-    return RelatedEnds(tuple(sorted(ends)), tuple(sorted(hubs)))
-
-
-def changes(
-    calls: Reads, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str]
-) -> Page:
-    """Rows opened or closed in (after, until]."""
-    records = calls.rows(
-        candidates.CHANGES,
-        after_at=codec.instant(after_us),
-        subjects=list(dict.fromkeys(subjects)),
-        **seen_at(sight, Point(0, until_us)),
-        **calls.claims.bounds,
-    )
-    return visible_rows(answers_of(calls, records, sight), until_us)
-
-
-def decaying(calls: Calls, *, point: Point) -> Iterator[Version]:
-    """The clean heads that have a decay rule, whoever may see them, by vid."""
-    records = calls.rows(candidates.DECAYING, valid=point.valid_us, tx=point.tx_us)
-    by_vid: dict[int, Version] = {}
-    for record in records:
-        entry = codec.ClaimEntry._make(record["entry"])
-        marks = codec.claim_marks(record["marks"]).get(entry.object_id, codec.NO_MARKS)
-        _add(by_vid, codec.versions(entry, codec.body(record["line"]), marks, point.tx_us))
-    return iter(_by_vid(by_vid))
 
 
 Properties = Mapping[str, Any]
@@ -459,14 +363,6 @@ def is_open(row: Properties, tx_us: int) -> bool:
     return bool(row["tx_start"] <= tx_us < row["tx_end"])
 
 
-class PoolAsk(NamedTuple):
-    """What is asked of a pool."""
-
-    limit: int
-    unless: int
-    """At most so many hits make no pool: their records cost less."""
-
-
 class PoolAnswer(NamedTuple):
     """What a search answered that met more than a page, and no more than one call can tell."""
 
@@ -478,13 +374,15 @@ class PoolAnswer(NamedTuple):
     """The stamp that it holds for."""
 
 
-def pool_of_answer(answer: PoolAnswer, search: Search, ask: PoolAsk) -> TextPool | None:
+def pool_of_answer(
+    answer: PoolAnswer, search: Search, *, limit: int, unless: int
+) -> TextPool | None:
     """The columns that a search brought; None where hits that may be seen are at most `unless`."""
-    visible = visible_hits(map(_row, answer.rows), ask.limit)
-    if len(visible.rows) <= ask.unless:
+    visible = visible_hits(map(pool_row, answer.rows), limit)
+    if len(visible.rows) <= unless:
         return None
 
-    words = list(pool_weights(dict(zip(search.terms, answer.holders, strict=True)), ask.limit))
+    words = list(pool_weights(dict(zip(search.terms, answer.holders, strict=True)), limit))
     # The bits of a pool stand in the order of its words, the rarest first.
     bits = [(1 << search.terms.index(word), 1 << place) for place, word in enumerate(words)]
     masks: dict[int, int] = {}
@@ -494,36 +392,6 @@ def pool_of_answer(answer: PoolAnswer, search: Search, ask: PoolAsk) -> TextPool
     return pool_of(visible._replace(rows=rows), words)
 
 
-def text_pool(
-    calls: Reads, search: Search | None, ask: PoolAsk, *, sight: Sight, point: Point
-) -> TextPool | None:
-    """The columns of the first hits that may be seen; None where they are at most `unless`."""
-    if search is None:
-        return None
-
-    search = search._replace(most=ask.limit + 1)
-    while True:
-        bound = bounds(search) | seen_at(sight, point)
-        questions = [search.question(calls.tenant)]
-        (record,) = calls.rows(candidates.POOL, searches=questions, pool_terms=POOL_TERMS, **bound)
-        rows: list[list[Any]] = record["rows"]
-        proposals: int = record["proposed"]
-        last_us: int = record["last_us"]
-        places: list[int] = record["words"]
-        if search.is_overtaken(point, last_us):
-            search = search._replace(live=False)
-            continue
-
-        visible = visible_hits(map(_row, rows), ask.limit)
-        if proposals >= search.most and not visible.cut:
-            search = search._replace(most=ALL_HITS)
-            continue
-
-        if len(visible.rows) <= ask.unless:
-            return None
-        return pool_of(visible, [search.terms[place] for place in places])
-
-
-def _row(columns: Sequence[Any]) -> PoolRow | None:
+def pool_row(columns: Sequence[Any]) -> PoolRow | None:
     """A hit as a statement returns it; None for one that is hidden, of which nothing is told."""
     return PoolRow(*columns) if columns else None

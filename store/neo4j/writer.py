@@ -14,21 +14,20 @@ verifies. Its statements take at most `LARGEST` ids.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from operator import attrgetter
+from collections.abc import Sequence
 from typing import Any, LiteralString
 
 from ...schema.claim import Claim, Row
-from ...schema.entity import AUDIT, SUGGESTION, Review
+from ...schema.entity import AUDIT, SUGGESTION
 from ...schema.errors import Fault
 from ...schema.interval import INF_US, MIN_US
 from ..port.importing import import_in_progress
 from ..port.receipts import without_candidates
-from ..port.records import SessionHead, SessionPlace
-from ..port.store import ActionRecord, Batch, Clock, SlotRead, SlotRecord
-from . import applying, codec, identity, sessions
-from .applying import LARGEST, ClockCounters
-from .calls import Writes
+from ..port.records import SNAPSHOTS_KEPT, SessionHead, SessionPlace, snapshot_seal
+from ..port.store import Batch, Clock, SlotRead
+from . import applying, codec, sessions
+from .applying import ClockCounters
+from .calls import Writes, distinct, portions_of
 from .cypher import core, register
 from .reader import Neo4jReader, SharedReads, no_such_tenant
 
@@ -43,19 +42,19 @@ def empty(
     """Empty what repeats these objects and entities."""
     # Norms outlive their aliases here, and go last, when nobody has them any more.
     norms: list[str] = []
-    for ids in _slices(object_ids):
+    for ids in portions_of(distinct(object_ids)):
         calls.rows(core.EMPTY_OBJECTS, object_ids=ids)
         calls.rows(core.EMPTY_VECTORS, object_ids=ids)
         for record in calls.rows(register.EMPTY_RECORDS, object_ids=ids, min=MIN_US, inf=INF_US):
             norms += record["norms"]
 
-    for ids in _slices(entity_ids):
+    for ids in portions_of(distinct(entity_ids)):
         for record in calls.rows(register.EMPTY_ENTITIES, entity_ids=ids):
             norms += record["norms"]
-    for ids in _slices([*entity_ids, *nameless_ids]):
+    for ids in portions_of(distinct([*entity_ids, *nameless_ids])):
         _empty_namings(calls, ids)
 
-    for part in _slices(norms):
+    for part in portions_of(distinct(norms)):
         counters.norms -= sum(map(int, calls.column(register.EMPTY_NORMS, norms=part)))
 
     counters.store(calls)
@@ -69,14 +68,8 @@ def _empty_namings(calls: Writes, entity_ids: list[str]) -> None:
         body = without_candidates(record["body"], entity_ids)
         if body != record["body"]:
             rows.append({"object_id": record["object_id"], "body": body})
-    for start in range(0, len(rows), LARGEST):
-        calls.rows(register.SHORTEN_RECEIPTS, rows=rows[start : start + LARGEST])
-
-
-def _slices(ids: Sequence[str]) -> Iterator[list[str]]:
-    distinct = list(dict.fromkeys(ids))
-    for start in range(0, len(distinct), LARGEST):
-        yield distinct[start : start + LARGEST]
+    for portion in portions_of(rows):
+        calls.rows(register.SHORTEN_RECEIPTS, rows=portion)
 
 
 _HEADS = [codec.HEAD, codec.HIDDEN_DENIAL]
@@ -87,17 +80,13 @@ class Neo4jWriteTx(SharedReads):
     """A write transaction; `Neo4jStore.writing` opens and ends it."""
 
     def __init__(self, calls: Writes) -> None:
+        super().__init__()
         self._calls = calls
         self._counters: ClockCounters | None = None
         self._unused: set[str] = set()
         """Objects of which nothing is derived, as far as this transaction has met them."""
         self.mark: tuple[int, bytes] | None = None
         """Sequence number and digest of the last event written, to find it again."""
-
-    @property
-    def round_trips(self) -> int:
-        """How many statements were run so far."""
-        return self._calls.count
 
     def lock(self, *, importing: bool = False) -> Clock:
         """Take the tenant's write lock and return its counters; first call of all.
@@ -133,19 +122,9 @@ class Neo4jWriteTx(SharedReads):
 
     # --- identity
 
-    def names(self) -> identity.Neo4jRegister:
-        """What is known of names under the lock."""
-        return identity.Neo4jRegister(self.calls, self.counters.clock.last_us)
-
     def last_us(self) -> int:
         """The last stamp, those of this transaction included."""
         return self.counters.clock.last_us
-
-    def cases(self, entity_ids: Sequence[str]) -> tuple[Review, ...]:
-        """The blocking cases of raw entities in their newest version, by review id."""
-        bound = {"entity_ids": _distinct(entity_ids), "aside": [SUGGESTION, AUDIT]}
-        values = self.calls.column(register.CASES, **bound)
-        return tuple(map(codec.review, values))
 
     def waiting(self, actor: str, origin: str, *, limit: int) -> int:
         """How many blocking cases that a source has opened still wait, `limit` at most."""
@@ -159,7 +138,7 @@ class Neo4jWriteTx(SharedReads):
         """Return, for each read, the open rows that overlap its span, by vid."""
         questions: dict[LiteralString, list[dict[str, Any]]] = {}
         for place, read in enumerate(reads):
-            slot_keys = _distinct(read.slot_keys)
+            slot_keys = distinct(read.slot_keys)
             question: dict[str, Any] = {
                 "place": place,
                 "since": codec.instant(read.span.start_us),
@@ -169,14 +148,14 @@ class Neo4jWriteTx(SharedReads):
             if read.values:
                 held = [codec.held_value(key, value) for key in slot_keys for value in read.values]
                 of_values = questions.setdefault(core.OPEN_OF_VALUES, [])
-                of_values += [question | {"held": part} for part in applying.portions_of(held)]
+                of_values += [question | {"held": part} for part in portions_of(held)]
             else:
                 question["slot_keys"] = slot_keys
                 questions.setdefault(core.OPEN_ROWS, []).append(question)
 
         rows_of: list[list[Row]] = [[] for _ in reads]
         for text, slot_reads in questions.items():
-            for portion in applying.portions_of(slot_reads):
+            for portion in portions_of(slot_reads):
                 for record in self.calls.rows(text, reads=portion):
                     row = codec.row(record["row"], codec.claim(record["claim"]))
                     rows_of[int(record["place"])].append(row)
@@ -188,23 +167,13 @@ class Neo4jWriteTx(SharedReads):
 
     def rows_of(self, object_ids: Sequence[str]) -> tuple[Row, ...]:
         """The open rows of objects, quarantined ones included, by vid."""
-        records = self.calls.rows(core.ROWS_OF, object_ids=_distinct(object_ids))
+        records = self.calls.rows(core.ROWS_OF, object_ids=distinct(object_ids))
         return tuple(codec.row(r["row"], codec.claim(r["claim"])) for r in records)
 
     def slot_claims(self, slot_keys: Sequence[str]) -> tuple[Claim, ...]:
         """Every claim of slots that is not quarantined or erased, in order of writing."""
-        values = self.calls.column(core.SLOT_CLAIMS, slot_keys=_distinct(slot_keys))
+        values = self.calls.column(core.SLOT_CLAIMS, slot_keys=distinct(slot_keys))
         return tuple(map(codec.claim, values))
-
-    def slots(self, slot_keys: Sequence[str]) -> tuple[SlotRecord, ...]:
-        """The stored slots among the keys, by key."""
-        values = self.calls.column(core.SLOTS, slot_keys=_distinct(slot_keys))
-        return tuple(map(codec.slot, values))
-
-    def slots_of(self, entity_ids: Sequence[str]) -> tuple[SlotRecord, ...]:
-        """The slots of subjects, by key."""
-        values = self.calls.column(core.SLOTS_OF, entity_ids=_distinct(entity_ids))
-        return tuple(map(codec.slot, values))
 
     def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
         """The objects with open rows whose scope has this id, sorted."""
@@ -222,19 +191,6 @@ class Neo4jWriteTx(SharedReads):
 
         return tuple(sorted(known - set(object_ids)))
 
-    def open_actions(
-        self, *, slot_keys: Sequence[str] = (), object_ids: Sequence[str] = ()
-    ) -> tuple[ActionRecord, ...]:
-        """The open actions of slots or objects, by action id."""
-        bound = {"slot_keys": list(slot_keys), "object_ids": list(object_ids), "inf": INF_US}
-        values = self.calls.column(register.OPEN_ACTIONS, **bound)
-        return tuple(sorted(map(codec.action, values), key=attrgetter("action_id")))
-
-    def action(self, action_id: str) -> ActionRecord | None:
-        """An entry of the resolver queue, open or closed."""
-        values = self.calls.column(register.ACTION, action_id=action_id)
-        return next(map(codec.action, values), None)
-
     # --- writing
 
     def session_head(self, session: str) -> SessionHead:
@@ -243,15 +199,29 @@ class Neo4jWriteTx(SharedReads):
 
     def empty_session_texts(self, places: Sequence[SessionPlace]) -> None:
         """Empty texts of events, and drop their sessions' snapshots; events and chain stay."""
-        sessions.empty(self.calls, places)
+        for portion in portions_of([place._asdict() for place in places]):
+            self.calls.rows(core.EMPTY_TEXTS, rows=portion)
+        # A snapshot repeats texts in ways that nobody can search, so none of them stays.
+        for session in {place.session for place in places}:
+            self.calls.rows(core.DROP_SNAPSHOTS, session=session, keep=0)
 
     def reader(self) -> Neo4jReader:
         """What a snapshot would show if this transaction were committed now."""
         return Neo4jReader(self.calls)
 
     def put_session_snapshot(self, session: str, body: str) -> None:
-        """Keep what a session's log folds to up to its last event; older ones but one go."""
-        sessions.put_snapshot(self.calls, session, body)
+        """Keep what a session's log folds to up to its last event; older ones but one go.
+
+        Raises:
+            Fault: `invariant_broken`, for a session without events.
+        """
+        key = bytes(self.calls.rows(core.KEYS)[0]["secret"])
+        last = self.session_head(session)
+        if last.seq == 0:
+            raise Fault(f"{session} has no events to keep a snapshot of", code="invariant_broken")
+        seal = snapshot_seal(key, last.digest, body)
+        self.calls.rows(core.PUT_SNAPSHOT, session=session, seq=last.seq, seal=seal, body=body)
+        self.calls.rows(core.DROP_SNAPSHOTS, session=session, keep=SNAPSHOTS_KEPT)
 
     def apply(self, batch: Batch) -> None:
         """Write a batch.
@@ -261,6 +231,7 @@ class Neo4jWriteTx(SharedReads):
         """
         applying.write_batch(self.calls, self.counters, batch)
         self._unused.clear()
+        self.forget_names()
         if batch.events:
             self.mark = batch.clock.seq, self.counters.digest
 
@@ -272,6 +243,7 @@ class Neo4jWriteTx(SharedReads):
     ) -> None:
         """Empty what erasure must empty, in every place."""
         empty(self.calls, self.counters, object_ids, entity_ids, nameless_ids)
+        self.forget_names()
 
 
 def landed(calls: Writes, mark: tuple[int, bytes]) -> bool:
@@ -280,7 +252,3 @@ def landed(calls: Writes, mark: tuple[int, bytes]) -> bool:
     calls.rows(core.LOCK)
     seq, digest = mark
     return digest in map(bytes, calls.column(core.EVENT_AT, seq=seq))
-
-
-def _distinct(ids: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(ids))

@@ -20,6 +20,7 @@ from ..commit.roots import Roots
 from ..commit.work import derivations
 from ..port.receipts import encode
 from ..port.store import ActionRecord, SlotRead, WriteTx
+from ..port.tables import ACTIONS
 from ..timeline.reconcile import Plan
 from .change import Mandate, OperationChange, begin, derived_id, unknown_object
 from .erase import erase_objects
@@ -127,9 +128,7 @@ def reopen(tx: WriteTx, action_id: str, *, mandate: Mandate) -> ActionReceipt:
         InvalidInput: `wrong_action` for an action that is open.
     """
     change = begin(tx.lock(), mandate, "reopen_action")
-    action = tx.action(action_id)
-    if action is None:
-        raise _unknown_action(action_id)
+    action = _stored_action(tx, action_id)
     if action.tx_end == INF_US:
         raise InvalidInput(f"action {action_id} is open: nothing is undone", code="wrong_action")
 
@@ -182,8 +181,11 @@ def _assert_again(
     return new_ids
 
 
-def _unknown_action(action_id: str) -> NotFound:
-    return NotFound(
+def _stored_action(tx: WriteTx, action_id: str) -> ActionRecord:
+    """An entry of the resolver queue, open or closed."""
+    for action in tx.find(ACTIONS, "action_id", (action_id,)):
+        return action
+    raise NotFound(
         f"there is no action {action_id}; list them with `tenure actions list --status all` "
         "(actions.list('all'))",
         code="unknown_action",
@@ -191,9 +193,7 @@ def _unknown_action(action_id: str) -> NotFound:
 
 
 def _open_action(tx: WriteTx, action_id: str) -> ActionRecord:
-    action = tx.action(action_id)
-    if action is None:
-        raise _unknown_action(action_id)
+    action = _stored_action(tx, action_id)
     if action.tx_end != INF_US:
         raise Conflict(
             f"action {action_id} was settled already ({action.outcome} by {action.closed_by})",
@@ -210,7 +210,7 @@ def _confirm(decision: _Decision, assertion: Assertion) -> tuple[str, ...]:
     change.flag(object_id, _MARKS.get(action.kind, "confirm_due"), on=False)
 
     # One word answers every open question of the kind about this object.
-    for question in tx.open_actions(object_ids=(object_id,)):
+    for question in tx.find(ACTIONS, "object_id", (object_id,), open_only=True):
         if question.kind is action.kind:
             change.close_actions((question,), change.closed_actions[action.action_id])
 

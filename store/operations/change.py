@@ -40,6 +40,7 @@ from ..port.store import (
     TxEvent,
     WriteTx,
 )
+from ..port.tables import RECEIPTS
 from ..timeline.ledger import RowLedger
 
 Receipt = TypeVar("Receipt")
@@ -226,7 +227,7 @@ def kept_receipt(
 def first_receipt(tx: WriteTx, key: str) -> str | None:
     """The stored text of a receipt; None for a first call."""
     # An erasure keeps the receipt and empties it: such a call counts as never made.
-    for receipt in tx.receipts((key,)):
+    for receipt in tx.find(RECEIPTS, "object_id", (key,)):
         if receipt.body:
             return receipt.body
     return None

@@ -24,6 +24,7 @@ from ...schema.errors import NotFound
 from ...schema.values import NO_VALUE_KEY, micros
 from ...schema.vocabulary import EntityState, Op, ReviewState, Status
 from ..port.store import Clock, Reader, Tombstone, WriteTx
+from ..port.tables import ACTIONS, SLOTS
 from ..timeline.reconcile import Reach
 from .change import Mandate, OperationChange, begin, kept_receipt, unknown_object
 from .naming import refold_names, texts_naming
@@ -142,7 +143,7 @@ def erase_objects(
     )
     stale = flag_dependants(tx, change, sources=doomed_ids, excluding=excluded_ids)
 
-    change.close_actions(tx.open_actions(object_ids=doomed_ids), "erased")
+    change.close_actions(tx.find(ACTIONS, "object_id", doomed_ids, open_only=True), "erased")
     for _, entity in sorted((entities or {}).items()):
         change.entities.append(replace(entity, state=EntityState.ERASED))
         case = tx.review(review_id(entity))
@@ -232,7 +233,7 @@ class _Closure:
         self.claims = list(self.tx.slot_claims(slot_keys))
 
         subjects: dict[str, str] = {}
-        for record in self.tx.slots(slot_keys):
+        for record in self.tx.find(SLOTS, "slot_key", slot_keys):
             if record.subject_id:
                 subjects[record.slot_key] = record.subject_id
 

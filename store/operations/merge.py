@@ -44,6 +44,7 @@ from ...schema.vocabulary import (
 )
 from ..commit.roots import Roots
 from ..port.store import ActionRecord, Clock, SlotRead, SlotRecord, WriteTx
+from ..port.tables import ACTIONS, SLOTS
 from ..timeline.reconcile import Reach
 from .change import Mandate, OperationChange, begin, derived_id, judgement_of, kept_receipt
 from .erase import decided_case, review_id
@@ -186,7 +187,8 @@ def _join(
     _restate_members(tx, change, entities, top)
     # An action that asks to lift one of these judgements has nothing left to ask.
     for judgement_id in change.closed_judgements:
-        change.close_actions(tx.open_actions(object_ids=(judgement_id,)), "lifted")
+        questions = tx.find(ACTIONS, "object_id", (judgement_id,), open_only=True)
+        change.close_actions(questions, "lifted")
 
     sides = {raw: canonical_of(known, raw) for raw in members}
     cause = ReplanCause("entity_merged", row.merge_id)
@@ -283,7 +285,7 @@ def replan_shared(
     # A text is a slot of its own, which nobody else can have.
     records: list[SlotRecord] = []
     sides_of: dict[tuple[str | None, str], set[str]] = {}
-    for record in tx.slots_of(tuple(sorted(sides))):
+    for record in tx.find(SLOTS, "subject_id", sorted(sides)):
         if record.slot is not None:
             records.append(record)
             side = sides[record.subject_id or ""]
@@ -385,7 +387,7 @@ def _refuse(
         merge_id=judgement.merge_id,
     )
     # Whoever tries again is told the same, and asks nobody a second time.
-    for action in tx.open_actions(object_ids=[judgement.judgement_id]):
+    for action in tx.find(ACTIONS, "object_id", [judgement.judgement_id], open_only=True):
         if action.kind is ActionKind.MERGE_CONFLICT:
             return refusal
 
@@ -479,7 +481,7 @@ def relations_between(
     records: list[SlotRecord] = []
     reads: list[SlotRead] = []
     span = Interval(since_us, INF_US)
-    for record in tx.slots_of(tuple(sorted(ends))):
+    for record in tx.find(SLOTS, "subject_id", sorted(ends)):
         if record.slot is not None:
             records.append(record)
             reads.append(SlotRead((record.slot_key,), span, full=False))

@@ -28,6 +28,7 @@ from ...schema.vocabulary import ActionKind, EdgeKind, Op
 from ..commit.roots import Roots, no_change, raw_value
 from ..commit.work import staleness, stands
 from ..port.store import ActionRecord, SlotRead, SlotRecord, WriteTx
+from ..port.tables import ACTIONS, REVIEWS, SLOTS
 from ..timeline.ledger import PlanningSlot
 from ..timeline.reconcile import TIED_HEAD, Reach, Tie, fold, ties_of, was_tied
 from .change import OperationChange, derived_id
@@ -81,7 +82,7 @@ def groups_for(
     change: Callable[[str], str | None] = no_change,
 ) -> tuple[Group, ...]:
     """The groups of some slots, with the slots of every member of their clusters."""
-    slot_records = tx.slots(tuple(sorted(set(slot_keys))))
+    slot_records = tx.find(SLOTS, "slot_key", sorted(set(slot_keys)))
     subjects: set[str] = set()
     for record in slot_records:
         if record.slot and record.subject_id:
@@ -95,7 +96,7 @@ def groups_for(
 
     # The family's slots are all those of its members: only the ones that were asked for stay.
     plannings = {group.planning for group in groups_of(slot_records, root_of)}
-    family = tx.slots_of(tuple(sorted(canonical))) if canonical else ()
+    family = tx.find(SLOTS, "subject_id", sorted(canonical))
     records = {record.slot_key: record for record in (*slot_records, *family)}
 
     groups: list[Group] = []
@@ -313,7 +314,7 @@ def note_ties(tx: WriteTx, change: OperationChange, group: Group, before: Sequen
 
     # Not `ties_before`: a part of a cluster may hold one member of a tie only.
     if any(row.look == TIED_HEAD for row in before):
-        for action in tx.open_actions(slot_keys=group.keys):
+        for action in tx.find(ACTIONS, "slot_key", group.keys, open_only=True):
             if action.kind is ActionKind.SETTLE_TIE and not stands(action, ties):
                 change.close_actions((action,), "settled")
 
@@ -370,7 +371,7 @@ def restate(
     the change are in it already.
     """
     cases: dict[str, PendingCase] = {}
-    for case in (*tx.cases(sorted(entities)), *change.reviews):
+    for case in (*tx.find(REVIEWS, "entity_id", sorted(entities)), *change.reviews):
         if case.blocking:
             cases[case.entity_id] = PendingCase(case.state, case.decided_entity is not None)
 

@@ -29,6 +29,7 @@ from ...schema.vocabulary import EntityState, JudgedBy, JudgementVerdict, Op
 from ..commit.namesakes import ClaimLine, groups
 from ..commit.work import derivations
 from ..port.store import ClaimReads, SlotRecord, WriteTx
+from ..port.tables import SLOTS
 from ..timeline.rule import everywhere
 from .change import Mandate, OperationChange, begin, derived_id, judgement_of, kept_receipt
 from .merge import replan_shared, still_connected, take_canonical
@@ -53,7 +54,7 @@ def claim_groups(tx: WriteTx, case: Review) -> tuple[tuple[str, ...], ...]:
     keys = {assertion.claim.slot_key for assertion in assertions}
 
     many_of: dict[str, bool] = {}
-    for record in tx.slots(tuple(sorted(keys))):
+    for record in tx.find(SLOTS, "slot_key", sorted(keys)):
         many_of[record.slot_key] = record.many
     return grouped(assertions, many_of)
 

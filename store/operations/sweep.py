@@ -25,6 +25,7 @@ from ...schema.values import NO_VALUE_KEY, moment
 from ...schema.vocabulary import ActionKind, EdgeKind, Op, RetirementRule, StateLayer, Status
 from ..commit.work import due_action
 from ..port.store import Point, WriteTx
+from ..port.tables import ACTIONS
 from .change import Mandate, OperationChange, begin, derived_id
 from .erase import erase_objects
 from .replan import Group, flag_dependants, groups_for, note_ties, whole_slots
@@ -58,7 +59,7 @@ def sweep(
     """Retire one batch of due objects; `remaining` tells that another is needed."""
     clock = tx.lock()
     point = Point(mandate.now_us, clock.last_us)
-    versions = tx.decaying(point=point)
+    versions = tx.reader().decaying(point=point)
     # An object of several rows is due once, at the place of its first.
     due_ids: dict[str, None] = {}
     for version in versions:
@@ -129,7 +130,7 @@ def close_scope(
         object_ids = tuple(sorted(assertions))
 
     # Who was asked already is not asked twice, and what has ended needs no rule.
-    questions = tx.open_actions(object_ids=object_ids)
+    questions = tx.find(ACTIONS, "object_id", object_ids, open_only=True)
     pending = {action.object_id for action in questions if action.kind is ActionKind.CONFIRM_DUE}
     lasting: set[str] = set()
     for row in tx.rows_of(object_ids):
@@ -243,7 +244,7 @@ def archive(
         note_ties(tx, change, group, rows)
     flag_dependants(tx, change, excluding=frozenset(object_ids))
     # Nobody need confirm, verify or summarise again what is archived now.
-    for action in tx.open_actions(object_ids=tuple(object_ids)):
+    for action in tx.find(ACTIONS, "object_id", tuple(object_ids), open_only=True):
         if action.kind in _QUESTIONS:
             change.close_actions((action,), "archived")
     return tuple(gaps)

@@ -20,7 +20,7 @@ from typing import Protocol, TypeVar
 from ...resolution.known import Known, Lookup
 from ...resolution.names import NameRow
 from ...schema.claim import Assertion, Claim, Edge, MentionLink, Row, Version
-from ...schema.entity import Alias, Judgement, Review
+from ...schema.entity import Judgement, Review
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
 from .importing import Importing
@@ -60,6 +60,7 @@ from .records import (
     Usage,
     VectorRow,
 )
+from .tables import Record, RecordTable
 from .vectors import Vectors
 
 __all__ = [
@@ -155,10 +156,22 @@ class ClaimReads(Protocol):
         """Return whole claims by object id, with today's permissions; erased ones left out."""
         ...
 
-    def receipts(
-        self, object_ids: Sequence[str], keys: Sequence[str] = ()
-    ) -> tuple[StoredReceipt, ...]:
-        """Return the receipts of objects and of idempotency keys."""
+    def find(
+        self,
+        table: RecordTable[Record],
+        column: str,
+        values: Sequence[str] | Sequence[int],
+        *,
+        open_only: bool = False,
+    ) -> tuple[Record, ...]:
+        """The records of a table with one of these values in a column, by the table's key.
+
+        Of what has versions the newest; with `open_only` those that nothing has closed.
+        """
+        ...
+
+    def review(self, review_id: str) -> Review | None:
+        """Return a review case in its newest version."""
         ...
 
 
@@ -180,12 +193,6 @@ class IdentityReads(Protocol):
 
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
         """Return entities with their clusters, aliases, identifiers and judgements."""
-        ...
-
-    def names_of(
-        self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int
-    ) -> tuple[Alias, ...]:
-        """Return the aliases that raw entities have in these scopes, in their order."""
         ...
 
     def name_rows(self, entity_ids: Sequence[str], *, tx_us: int) -> tuple[NameRow, ...]:
@@ -235,42 +242,12 @@ class WriteTx(IdentityReads, ClaimReads, Protocol):
         """Return every claim of slots that is not quarantined or erased, in order of writing."""
         ...
 
-    def slots(self, slot_keys: Sequence[str]) -> tuple[SlotRecord, ...]:
-        """Return the stored slots among the keys, by key."""
-        ...
-
-    def slots_of(self, entity_ids: Sequence[str]) -> tuple[SlotRecord, ...]:
-        """Return the slots of subjects, by key."""
-        ...
-
     def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
         """The objects with open rows whose scope has this session, project or user, sorted."""
         ...
 
-    def decaying(self, *, point: Point) -> tuple[Version, ...]:
-        """Return the clean heads that have a decay rule, with all content, by vid."""
-        ...
-
     def dependants(self, object_ids: Sequence[str]) -> tuple[str, ...]:
         """Return the objects derived from these, directly or not, sorted, without them."""
-        ...
-
-    def open_actions(
-        self, *, slot_keys: Sequence[str] = (), object_ids: Sequence[str] = ()
-    ) -> tuple[ActionRecord, ...]:
-        """Return the open actions of slots or objects, by action id."""
-        ...
-
-    def action(self, action_id: str) -> ActionRecord | None:
-        """Return an entry of the resolver queue, open or closed."""
-        ...
-
-    def review(self, review_id: str) -> Review | None:
-        """Return a review case in its newest version."""
-        ...
-
-    def cases(self, entity_ids: Sequence[str]) -> tuple[Review, ...]:
-        """Return the blocking cases of raw entities in their newest version, by review id."""
         ...
 
     def waiting(self, actor: str, origin: str, *, limit: int) -> int:
@@ -370,10 +347,6 @@ class Reader(IdentityReads, ClaimReads, CandidateReads, Protocol):
         """Return actions known at a tx, of one kind or of all, oldest first."""
         ...
 
-    def review(self, review_id: str) -> Review | None:
-        """Return a review case in its newest version."""
-        ...
-
     def reviews(self, *, state: str | None = None, mention: str = "") -> tuple[Review, ...]:
         """Return review cases in their newest version, oldest first; of a state, of a mention."""
         ...
@@ -395,10 +368,6 @@ class Reader(IdentityReads, ClaimReads, CandidateReads, Protocol):
 
     def object_ids(self, beginning: str, *, after: str = "", limit: int) -> tuple[str, ...]:
         """Return ids of objects that begin so, whoever may see them, above another one, sorted."""
-        ...
-
-    def events_at(self, stamps: Sequence[int]) -> tuple[TxEvent, ...]:
-        """Return the events of the audit log with these stamps, by stamp."""
         ...
 
     def events_in(
@@ -445,10 +414,6 @@ class Reader(IdentityReads, ClaimReads, CandidateReads, Protocol):
 
     def policy_pack(self, digest: str) -> str | None:
         """Return a stored policy pack."""
-        ...
-
-    def usage(self, object_ids: Sequence[str]) -> Mapping[str, Usage]:
-        """Return how objects were used, by object id; those never used are left out."""
         ...
 
     def keys(self) -> tuple[bytes, ...]:

@@ -70,6 +70,14 @@ class RecordTable(Generic[Record]):
     """A stored record."""
 
     record: type[Record]
+    name: str = ""
+    """Of one that is found by a column: its table in a file."""
+    key: str = ""
+    """What orders those that were found."""
+    columns: tuple[str, ...] = ()
+    """What they are found by: each has an index."""
+    versioned: bool = False
+    """Whether only the newest version of each is found."""
     ends: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """The columns of a closing, each with its value while the record is open."""
     kept: Mapping[str, tuple[Convert, Convert]] = field(
@@ -184,19 +192,35 @@ def property_decoder(table: RecordTable[Record], lists: Lists) -> ReadProperties
 
 
 _OPEN: Final = {"tx_end": INF_US}
-EVENTS: Final = RecordTable(TxEvent)
+EVENTS: Final = RecordTable(TxEvent, "tx_event", "tx", ("tx",))
 TOMBSTONES: Final = RecordTable(Tombstone)
 ENTITIES: Final = RecordTable(Entity)
-ALIASES: Final = RecordTable(Alias, _OPEN)
-IDENTIFIERS: Final = RecordTable(Identifier, _OPEN)
-JUDGEMENTS: Final = RecordTable(Judgement, _OPEN)
-REVIEWS: Final = RecordTable(Review, kept={"candidates": (candidates_json, candidates_of)})
-ACTIONS: Final = RecordTable(ActionRecord, _OPEN | {"outcome": "", "closed_by": ""})
-RECEIPTS: Final = RecordTable(StoredReceipt)
+ALIASES: Final = RecordTable(Alias, ends=_OPEN)
+IDENTIFIERS: Final = RecordTable(Identifier, ends=_OPEN)
+JUDGEMENTS: Final = RecordTable(Judgement, ends=_OPEN)
+REVIEWS: Final = RecordTable(
+    Review,
+    "review",
+    "review_id",
+    ("review_id", "entity_id"),
+    versioned=True,
+    kept={"candidates": (candidates_json, candidates_of)},
+)
+ACTIONS: Final = RecordTable(
+    ActionRecord,
+    "action",
+    "action_id",
+    ("action_id", "slot_key", "object_id"),
+    ends=_OPEN | {"outcome": "", "closed_by": ""},
+)
+RECEIPTS: Final = RecordTable(
+    StoredReceipt, "receipt", "object_id", ("object_id", "idempotency_key")
+)
 EDGES: Final = RecordTable(Edge)
-SLOTS: Final = RecordTable(SlotRecord)
+SLOTS: Final = RecordTable(SlotRecord, "slot", "slot_key", ("slot_key", "subject_id"))
 MENTIONS: Final = RecordTable(MentionLink)
 FLAGS: Final = RecordTable(Flag)
 CANONICAL: Final = RecordTable(CanonicalId)
-USAGE: Final = RecordTable(Usage)
+USAGE: Final = RecordTable(Usage, "usage", "object_id", ("object_id",))
 VECTORS: Final = RecordTable(VectorRow)
+FOUND_BY_COLUMN: Final = (EVENTS, REVIEWS, ACTIONS, RECEIPTS, SLOTS, USAGE)

@@ -12,29 +12,21 @@ rewrites them, because FTS5 keeps deleted terms until segments are merged.
 from __future__ import annotations
 
 import hashlib
-import hmac
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
 from typing import NamedTuple
 
 from ...schema.claim import Assertion, Permissions, Row
-from ...schema.errors import Fault
 from ...schema.signing import sign_scope
 from ...schema.vocabulary import Op
 from ..port.receipts import GENESIS, chain_digest, require, require_next, without_candidates
 from ..port.records import (
     LOG_START,
-    SNAPSHOTS_KEPT,
     SessionHead,
-    SessionPlace,
     SessionRecord,
-    SessionSnapshot,
-    SessionSummary,
     SessionText,
     seal_next,
-    snapshot_seal,
 )
 from ..port.store import Batch, Clock, ManifestRecord, TxEvent, VectorRow
 from . import codec, register_sql, sql
@@ -69,67 +61,15 @@ def put_session_events(db: sqlite3.Connection, records: Sequence[SessionRecord])
             )
 
 
-def empty_session_texts(db: sqlite3.Connection, places: Sequence[SessionPlace]) -> None:
-    """Empty the texts of events; the snapshots that may repeat them go as a whole."""
-    db.executemany(register_sql.EMPTY_TEXTS, places)
-    for session in {place.session for place in places}:
-        db.execute(register_sql.DROP_SNAPSHOTS, {"session": session, "keep": 0})
-
-
-def put_session_snapshot(db: sqlite3.Connection, session: str, body: str) -> None:
-    """Keep a snapshot behind the last event of a session, with the one before it.
-
-    Raises:
-        Fault: `invariant_broken`, for a session without events.
-    """
-    key: bytes = db.execute(sql.KEYS).fetchone()[0]
-    last = session_head(db, session)
-    if last.seq == 0:
-        raise Fault(f"{session} has no events to keep a snapshot of", code="invariant_broken")
-    db.execute(
-        register_sql.PUT_SNAPSHOT, (session, last.seq, snapshot_seal(key, last.digest, body), body)
-    )
-    db.execute(register_sql.DROP_SNAPSHOTS, {"session": session, "keep": SNAPSHOTS_KEPT})
-
-
-def session_snapshot(db: sqlite3.Connection, session: str) -> SessionSnapshot | None:
-    """The newest snapshot of a session whose seal holds."""
-    lines = db.execute(register_sql.SNAPSHOTS, (session,)).fetchall()
-    key: bytes = db.execute(sql.KEYS).fetchone()[0] if lines else b""
-    for seq, body, stored_seal, digest in lines:
-        if hmac.compare_digest(stored_seal, snapshot_seal(key, digest, body)):
-            return SessionSnapshot(seq, body)
-    return None
-
-
-def session_events(
-    db: sqlite3.Connection, session: str, after: int, until: int
-) -> tuple[SessionRecord, ...]:
-    """The events of a session with numbers above `after` and up to `until`."""
-    texts: dict[int, tuple[SessionText, ...]] = {}
-    lines = db.execute(register_sql.TEXTS, (session, after, until))
-    for seq, group in groupby(lines, key=lambda line: int(line[0])):
-        texts[seq] = tuple(SessionText(text, digest) for _, text, digest in group)
-
-    records: list[SessionRecord] = []
-    for line in db.execute(register_sql.EVENTS, (session, after, until)):
-        records.append(_record(line, texts.get(line[1], ())))
-    return tuple(records)
-
-
 def all_session_events(db: sqlite3.Connection) -> Iterator[SessionRecord]:
     """Every event of every session, by session, then number."""
     for line in db.execute(register_sql.ALL_EVENTS):
         texts = db.execute(register_sql.EVENT_TEXTS, line[:2])
-        yield _record(line, tuple(SessionText(text, digest) for text, digest in texts))
+        yield session_record(line, tuple(SessionText(text, digest) for text, digest in texts))
 
 
-def session_summaries(db: sqlite3.Connection) -> tuple[SessionSummary, ...]:
-    """Every session with its last event, by session."""
-    return tuple(SessionSummary(*line) for line in db.execute(register_sql.SUMMARIES))
-
-
-def _record(line: Line, texts: tuple[SessionText, ...]) -> SessionRecord:
+def session_record(line: Line, texts: tuple[SessionText, ...]) -> SessionRecord:
+    """An event of a session, from its line and its texts."""
     fields = dict(zip(_SESSION_COLUMNS, line, strict=True))
     return SessionRecord(texts=texts, **fields)
 

@@ -423,18 +423,6 @@ class SqliteRegister:
 
         return self._known_of(bound, tx_us, canonical=canonical, aliases=aliases)
 
-    def names_of(
-        self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int
-    ) -> tuple[Alias, ...]:
-        """Return the aliases that raw entities have in these scopes, in their order."""
-        bound = {"ids": codec.list_json(sorted(set(entity_ids))), "tx": tx_us}
-        aliases: list[Alias] = []
-        for line in self._db.execute(register_sql.ALIASES_OF, bound):
-            if line[4] in scopes:
-                aliases.append(codec.alias(line, tx_us))
-
-        return tuple(sorted(aliases, key=alias_order))
-
     def name_rows(self, entity_ids: Sequence[str], *, tx_us: int) -> tuple[NameRow, ...]:
         """The names of raw entities that were open at a tx, whoever may see them."""
         return read_names(self._db, entity_ids, tx_us)

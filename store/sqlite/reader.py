@@ -8,17 +8,25 @@ derived (text indices, live marks, counts of blocking keys) is made again by app
 
 from __future__ import annotations
 
-import json
+import hmac
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Final
+from typing import Any, Final
 
 from ...schema.claim import Assertion, Edge, MentionLink
 from ...schema.entity import Review
-from ...schema.interval import MIN_US
+from ...schema.interval import INF_US, MIN_US
 from ...schema.vocabulary import ActionKind
-from ..port.records import NextReads, SessionRecord, SessionSnapshot, SessionSummary
+from ..port import tables
+from ..port.records import (
+    NextReads,
+    SessionRecord,
+    SessionSnapshot,
+    SessionSummary,
+    SessionText,
+    snapshot_seal,
+)
 from ..port.store import (
     ActionRecord,
     BlockKeys,
@@ -27,10 +35,9 @@ from ..port.store import (
     PermissionChange,
     PlacedVector,
     RecordKind,
-    StoredReceipt,
     TxEvent,
-    Usage,
 )
+from ..port.tables import Decoder, Record, RecordTable
 from ..port.vectors import Vectors
 from . import apply, codec, register_sql, sql
 from .caches import Caches
@@ -101,43 +108,68 @@ class ClaimLookups:
 
     _db: sqlite3.Connection
 
+    def _connection(self) -> sqlite3.Connection:
+        return self._db
+
     def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
         """Every object that is about one of these, points at it or mentions it, none erased."""
         bound = {"ids": codec.list_json(dict.fromkeys(entity_ids))}
-        return tuple(line[0] for line in self._db.execute(sql.OBJECTS_OF, bound))
+        return tuple(line[0] for line in self._connection().execute(sql.OBJECTS_OF, bound))
 
     def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
         """Objects that hold all of these terms, none erased, sorted."""
         query = " AND ".join(f'"{word}"' for word in words)
-        return tuple(line[0] for line in self._db.execute(sql.OBJECTS_WITH, (query,)))
+        return tuple(line[0] for line in self._connection().execute(sql.OBJECTS_WITH, (query,)))
 
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
         """Whole claims by object id, with today's permissions; erased ones left out."""
         bound = (codec.list_json(dict.fromkeys(object_ids)),)
-        return {line[1]: codec.assertion(line) for line in self._db.execute(sql.ASSERTIONS, bound)}
-
-    def receipts(
-        self, object_ids: Sequence[str], keys: Sequence[str] = ()
-    ) -> tuple[StoredReceipt, ...]:
-        """Return the receipts of objects and of idempotency keys."""
-        bound = {"objects": codec.list_json(object_ids), "keys": codec.list_json(keys)}
-        return tuple(map(codec.receipt, self._db.execute(register_sql.RECEIPTS, bound)))
+        return {
+            line[1]: codec.assertion(line)
+            for line in self._connection().execute(sql.ASSERTIONS, bound)
+        }
 
     def review(self, review_id: str) -> Review | None:
         """Return a review case in its newest version."""
-        line = self._db.execute(register_sql.REVIEW, (review_id,)).fetchone()
-        return None if line is None else codec.review(line)
+        return next(iter(self.find(tables.REVIEWS, "review_id", (review_id,))), None)
+
+    def find(
+        self,
+        table: RecordTable[Record],
+        column: str,
+        values: Sequence[str] | Sequence[int],
+        *,
+        open_only: bool = False,
+    ) -> tuple[Record, ...]:
+        """The records of a table with one of these values in a column, by the table's key."""
+        decode: Decoder[Record] = codec.FOUND[table.name]
+        ids = codec.list_json(dict.fromkeys(values))
+        bound = {"ids": ids, "least": INF_US if open_only else MIN_US}
+        return tuple(
+            map(decode, self._connection().execute(register_sql.FIND[table.name, column], bound))
+        )
 
 
 class SqliteReader(Timelines, SqliteRegister, ClaimLookups):
     """A reader over a connection inside a transaction."""
 
-    def __init__(self, db: sqlite3.Connection, caches: Caches, home: str) -> None:
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        caches: Caches,
+        home: str,
+        keys: Callable[[], tuple[bytes, ...]] | None = None,
+    ) -> None:
+        """Open a reader; `keys` are those of a tenant that has no file yet.
+
+        What is sealed or hashed with a key outlives the snapshot.
+        """
         *counters, erasures, permits = db.execute(sql.COUNTERS).fetchone()
         clock = Clock(*counters)
         Timelines.__init__(self, db, caches, clock=clock, erasures=erasures, permits=permits or 0)
         SqliteRegister.__init__(self, db, clock.last_us)
         self._home = home
+        self._keys = keys
 
     @property
     def home(self) -> str:
@@ -197,14 +229,9 @@ class SqliteReader(Timelines, SqliteRegister, ClaimLookups):
         self, *, open_only: bool, tx_us: int, kind: ActionKind | None = None
     ) -> tuple[ActionRecord, ...]:
         """Return actions known at a tx, of one kind or of all, oldest first."""
-        statement = register_sql.ACTIONS_OPEN if open_only else register_sql.ACTIONS
-        lines = self._db.execute(statement, {"tx": tx_us, "kind": kind})
+        bound = {"tx": tx_us, "after": tx_us if open_only else MIN_US, "kind": kind}
+        lines = self._db.execute(register_sql.ACTIONS, bound)
         return tuple(codec.action(line, tx_us) for line in lines)
-
-    def events_at(self, stamps: Sequence[int]) -> tuple[TxEvent, ...]:
-        """Return the events of the audit log with these stamps, by stamp."""
-        lines = self._db.execute(sql.EVENTS_AT, (json.dumps(stamps),))
-        return tuple(map(codec.event, lines))
 
     def events_in(
         self, after_us: int, until_us: int, *, actor: str | None, limit: int
@@ -246,28 +273,34 @@ class SqliteReader(Timelines, SqliteRegister, ClaimLookups):
         """Return a stored policy pack."""
         return self._text(register_sql.PACK, digest)
 
-    def usage(self, object_ids: Sequence[str]) -> Mapping[str, Usage]:
-        """Return how objects were used, by object id."""
-        lines = self._db.execute(register_sql.USAGE, (codec.list_json(object_ids),))
-        return {line[0]: Usage(*line) for line in lines}
-
     def keys(self) -> tuple[bytes, ...]:
         """Return the tenant's secret keys, one an epoch."""
-        return tuple(codec.first_column(self._db.execute(sql.KEYS)))
+        return self._keys() if self._keys else self._texts(sql.KEYS)
 
     def session_events(
         self, session: str, *, after: int = 0, until: int = 2**62
     ) -> tuple[SessionRecord, ...]:
         """The events of a session with numbers above `after`, up to `until`, in order."""
-        return apply.session_events(self._db, session, after, until)
+        texts: dict[int, tuple[SessionText, ...]] = {}
+        lines = self._db.execute(register_sql.TEXTS, (session, after, until))
+        for seq, group in groupby(lines, key=lambda line: int(line[0])):
+            texts[seq] = tuple(SessionText(text, digest) for _, text, digest in group)
+
+        records: list[SessionRecord] = []
+        for line in self._db.execute(register_sql.EVENTS, (session, after, until)):
+            records.append(apply.session_record(line, texts.get(line[1], ())))
+        return tuple(records)
 
     def session_snapshot(self, session: str) -> SessionSnapshot | None:
         """The newest snapshot of a session whose seal holds."""
-        return apply.session_snapshot(self._db, session)
+        for seq, body, stored_seal, digest in self._db.execute(register_sql.SNAPSHOTS, (session,)):
+            if hmac.compare_digest(stored_seal, snapshot_seal(self.keys()[0], digest, body)):
+                return SessionSnapshot(seq, body)
+        return None
 
     def sessions(self) -> tuple[SessionSummary, ...]:
         """Every session of the tenant with its last event, by session."""
-        return apply.session_summaries(self._db)
+        return tuple(SessionSummary(*line) for line in self._db.execute(register_sql.SUMMARIES))
 
     def records(self, kind: RecordKind) -> Iterator[object]:
         """Yield every record of a kind in a fixed order."""
@@ -277,26 +310,5 @@ class SqliteReader(Timelines, SqliteRegister, ClaimLookups):
         row = self._db.execute(statement, (key,)).fetchone()
         return None if row is None else str(row[0])
 
-    def _texts(self, statement: str, *bound: object) -> tuple[str, ...]:
+    def _texts(self, statement: str, *bound: object) -> tuple[Any, ...]:
         return tuple(codec.first_column(self._db.execute(statement, bound)))
-
-
-class PromisedReader(SqliteReader):
-    """A snapshot of a tenant that nobody has written yet: nothing, but for its keys.
-
-    What is sealed or hashed with a key outlives the snapshot, so keys are those of the file.
-    """
-
-    def __init__(
-        self,
-        db: sqlite3.Connection,
-        caches: Caches,
-        home: str,
-        keys: Callable[[], tuple[bytes, ...]],
-    ) -> None:
-        super().__init__(db, caches, home)
-        self._keys = keys
-
-    def keys(self) -> tuple[bytes, ...]:
-        """Return the tenant's secret keys, one an epoch."""
-        return self._keys()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ...schema.entity import AUDIT, SUGGESTION
 from ...schema.interval import INF_US as _OPEN
 from ..port import tables
 from .schema import EMPTY_PATHS
@@ -20,6 +21,23 @@ def _insert(name: str, table: tables.RecordTable[Any]) -> str:
     columns = tables.names_of(table)
     return f"INSERT INTO {name} ({', '.join(columns)}) VALUES (?{', ?' * (len(columns) - 1)})"
 
+
+def _find(table: tables.RecordTable[Any], column: str) -> str:
+    text = f"""{_select(table, "t")} FROM json_each(:ids) j
+    CROSS JOIN {table.name} t ON t.{column} = j.value"""
+    text += " AND t.tx_end >= :least" * bool(table.ends)
+    if table.versioned:
+        text += f""" AND t.version = (SELECT max(n.version) FROM {table.name} n
+          WHERE n.{table.key} = t.{table.key})"""
+    return f"{text} ORDER BY t.{table.key}"
+
+
+FIND: Final = {
+    (table.name, column): _find(table, column)
+    for table in tables.FOUND_BY_COLUMN
+    for column in table.columns
+}
+"""The records of a table by one of its columns."""
 
 # --- the register
 
@@ -171,17 +189,13 @@ _REVIEW: Final = f"{_select(tables.REVIEWS, 'r')} FROM review r"
 _NEWEST: Final = """
 WHERE r.version = (SELECT max(n.version) FROM review n WHERE n.review_id = r.review_id)"""
 PUT_REVIEW: Final = _insert("review", tables.REVIEWS)
-REVIEW: Final = f"{_REVIEW} {_NEWEST} AND r.review_id = ?"
 REVIEWS: Final = f"""
 {_REVIEW} {_NEWEST} AND (:state IS NULL OR r.state = :state)
   AND (:mention = '' OR r.mention = :mention) ORDER BY r.opened_tx, r.review_id"""
-WAITING: Final = f"""
-SELECT count(*) FROM (SELECT 1 FROM review r CROSS JOIN claim c ON c.object_id = r.object_id
-  {_NEWEST} AND r.state IN ('open', 'undone') AND r.reason NOT IN (?, ?)
-  AND c.actor = ? AND c.source_origin = ? LIMIT ?)"""
-CASES: Final = f"""{_REVIEW} INDEXED BY review_by_entity {_NEWEST}
-AND r.entity_id IN (SELECT value FROM json_each(?)) AND r.reason NOT IN (?, ?)
-ORDER BY r.review_id"""
+WAITING: Final = """
+SELECT count(*) FROM (SELECT 1 FROM waiting w INDEXED BY waiting_by_actor
+  CROSS JOIN claim c ON c.claim_id = w.claim_id
+  WHERE w.actor = ? AND c.source_origin = ? LIMIT ?)"""
 CASES_THEN: Final = """
 SELECT r.entity_id, r.state, r.decided_entity FROM json_each(:ids) j
 CROSS JOIN review r INDEXED BY review_by_entity ON r.entity_id = j.value
@@ -196,25 +210,12 @@ PUT_ACTION: Final = _insert("action", tables.ACTIONS)
 CLOSE_ACTION: Final = f"""
 UPDATE action SET tx_end = ?, outcome = ?, closed_by = ? WHERE action_id = ? AND tx_end = {_OPEN}"""
 _ACTION: Final = f"{_select(tables.ACTIONS, 'a')} FROM "
-OPEN_ACTIONS_OF: Final = f"""{_ACTION} json_each(:slots) j
-CROSS JOIN action a INDEXED BY action_by_slot ON a.slot_key = j.value AND a.tx_end = {_OPEN}
-UNION {_ACTION} json_each(:objects) j
-CROSS JOIN action a INDEXED BY action_by_object ON a.object_id = j.value AND a.tx_end = {_OPEN}
-ORDER BY 1"""
-ACTION: Final = f"{_ACTION} action a WHERE a.action_id = ?"
 ACTIONS: Final = f"""{_ACTION} action a
-WHERE a.tx_start <= :tx AND (:kind IS NULL OR a.kind = :kind) ORDER BY a.tx_start, a.action_id"""
-ACTIONS_OPEN: Final = f"""{_ACTION} action a
-WHERE a.tx_start <= :tx AND a.tx_end > :tx AND (:kind IS NULL OR a.kind = :kind)
+WHERE a.tx_start <= :tx AND a.tx_end > :after AND (:kind IS NULL OR a.kind = :kind)
 ORDER BY a.tx_start, a.action_id"""
 ACTIONS_EVER: Final = f"{_ACTION} action a ORDER BY a.tx_start, a.action_id"
 PUT_RECEIPT: Final = _insert("receipt", tables.RECEIPTS)
-_RECEIPT: Final = f"{_select(tables.RECEIPTS, 'r')}, r.receipt_id FROM "
-RECEIPTS: Final = f"""{_RECEIPT} json_each(:objects) j
-CROSS JOIN receipt r ON r.object_id = j.value
-UNION {_RECEIPT} json_each(:keys) j CROSS JOIN receipt r ON r.idempotency_key = j.value
-ORDER BY 6"""
-ALL_RECEIPTS: Final = f"{_RECEIPT} receipt r ORDER BY r.receipt_id"
+ALL_RECEIPTS: Final = f"{_select(tables.RECEIPTS, 'r')} FROM receipt r ORDER BY r.receipt_id"
 
 # --- manifests, vectors, usage
 
@@ -248,14 +249,11 @@ ALL_VECTORS: Final = f"{_VECTOR}{_OF_CLAIM}ORDER BY v.vec_seq"
 PUT_USAGE: Final = """
 INSERT INTO usage VALUES (?, ?, ?) ON CONFLICT (object_id) DO UPDATE
 SET uses = uses + excluded.uses, last_us = max(last_us, excluded.last_us)"""
-USAGE: Final = """
-SELECT u.object_id, u.uses, u.last_us FROM json_each(?) j
-CROSS JOIN usage u ON u.object_id = j.value"""
 ALL_USAGE: Final = "SELECT object_id, uses, last_us FROM usage ORDER BY object_id"
 
 # --- what an erasure empties
 
-_NUMBERS: Final = "(SELECT value FROM json_each(?))"
+_NUMBERS: Final = "(SELECT value FROM json_each(?1))"
 EMPTY_OBJECTS: Final = (
     f"""DELETE FROM text_live WHERE rowid IN
       (SELECT claim_id FROM live WHERE claim_id IN {_NUMBERS})""",
@@ -270,12 +268,11 @@ EMPTY_OBJECTS: Final = (
 """In this order: the text indices read what they remove from `content`."""
 EMPTY_RECORDS: Final = (
     f"UPDATE receipt SET body = '', fingerprint = '' WHERE object_id IN {_NUMBERS} AND body <> ''",
-    f"UPDATE action SET detail = '{{}}' WHERE object_id IN {_NUMBERS} AND detail <> '{{}}'",
-    f"""UPDATE action SET detail = '{{}}' WHERE detail <> '{{}}' AND EXISTS (
-      SELECT 1 FROM json_each(action.members) m WHERE m.value IN {_NUMBERS})""",
-    f"""UPDATE manifest SET body = '' WHERE body <> '' AND number IN (
-      SELECT number FROM compiled WHERE object_id IN {_NUMBERS})""",
-    f"UPDATE manifest SET body = '' WHERE body <> '' AND envelope_id IN {_NUMBERS}",
+    # A scan, once an erasure: an action lists its members.
+    f"""UPDATE action SET detail = '{{}}' WHERE detail <> '{{}}' AND (object_id IN {_NUMBERS}
+      OR EXISTS (SELECT 1 FROM json_each(action.members) m WHERE m.value IN {_NUMBERS}))""",
+    f"""UPDATE manifest SET body = '' WHERE body <> '' AND (envelope_id IN {_NUMBERS}
+      OR number IN (SELECT number FROM compiled WHERE object_id IN {_NUMBERS}))""",
     f"""UPDATE review SET mention = '', candidates = '[]', note = ''
       WHERE object_id IN {_NUMBERS} AND (mention, candidates, note) <> ('', '[]', '')""",
     # What they taught and an operation closed: nobody else uses that name.
@@ -298,15 +295,12 @@ EMPTY_ENTITIES: Final = (
 )
 EMPTY_NAMINGS: Final = (
     f"""UPDATE judgement SET evidence = '{{}}' WHERE evidence <> '{{}}'
-      AND (left_id IN {_NUMBERS})""",
-    f"""UPDATE judgement SET evidence = '{{}}' WHERE evidence <> '{{}}'
-      AND (right_id IN {_NUMBERS})""",
+      AND (left_id IN {_NUMBERS} OR right_id IN {_NUMBERS})""",
+    # A scan, once an erasure: a case lists its candidates.
     f"""UPDATE review SET mention = '', candidates = '[]', note = ''
-      WHERE entity_id IN {_NUMBERS} AND (mention, candidates, note) <> ('', '[]', '')""",
-    f"""UPDATE review SET mention = '', candidates = '[]', note = ''
-      WHERE (mention, candidates, note) <> ('', '[]', '') AND EXISTS (
+      WHERE (mention, candidates, note) <> ('', '[]', '') AND (entity_id IN {_NUMBERS} OR EXISTS (
         SELECT 1 FROM json_each(review.candidates) c
-        WHERE json_extract(c.value, '$.entity') IN {_NUMBERS})""",
+        WHERE json_extract(c.value, '$.entity') IN {_NUMBERS}))""",
 )
 """What repeats the name of an entity: evidence, and cases that it may have been meant in."""
 LONELY_NORMS: Final = """
@@ -384,6 +378,12 @@ _HAS_OPEN_HEAD: Final = f"""EXISTS (SELECT 1 FROM version v INDEXED BY version_b
   WHERE v.claim_id = d.claim_id AND v.tx_end = {_OPEN} AND v.head = 1)"""
 
 MUST_BE_EMPTY: Final = {
+    "a case that waits is not counted for its source, or the reverse": f"""
+SELECT r.review_id FROM review r JOIN claim c ON c.object_id = r.object_id
+LEFT JOIN waiting w ON w.review_id = r.review_id
+WHERE r.version = (SELECT max(n.version) FROM review n WHERE n.review_id = r.review_id)
+  AND (r.state IN ('open', 'undone') AND r.reason NOT IN ('{SUGGESTION}', '{AUDIT}'))
+    <> (w.claim_id IS c.claim_id)""",
     "a row lies in another slot than its claim": """
 SELECT v.vid FROM version v JOIN claim c ON c.claim_id = v.claim_id WHERE v.slot_id <> c.slot_id""",
     "a row is marked as a denial and is none, or the reverse": """

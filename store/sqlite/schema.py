@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ...schema.entity import AUDIT, SUGGESTION
 from ...schema.interval import INF_US as _OPEN
 
 
@@ -384,12 +385,33 @@ DROP TRIGGER claim_keep;
 DROP TRIGGER claim_change;
 {unless("claim", _ORIGIN_EMPTIED, f"{_CLAIM_STAYS} certain_us")}"""
 
+_WAITING: Final = f"""
+CREATE INDEX review_by_object ON review (object_id);
+CREATE INDEX alias_closed ON alias (object_id) WHERE tx_end < {_OPEN};
+CREATE TABLE waiting (
+  review_id TEXT PRIMARY KEY, actor TEXT NOT NULL,
+  claim_id INTEGER NOT NULL REFERENCES claim) STRICT, WITHOUT ROWID;
+CREATE INDEX waiting_by_actor ON waiting (actor, claim_id);
+CREATE TRIGGER review_waits AFTER INSERT ON review BEGIN
+  DELETE FROM waiting WHERE review_id = NEW.review_id;
+  INSERT INTO waiting SELECT NEW.review_id, c.actor, c.claim_id FROM claim c
+  WHERE c.object_id = NEW.object_id AND NEW.state IN ('open', 'undone')
+    AND NEW.reason NOT IN ('{SUGGESTION}', '{AUDIT}');
+END;
+INSERT INTO waiting SELECT r.review_id, c.actor, c.claim_id
+FROM review r JOIN claim c ON c.object_id = r.object_id
+WHERE r.version = (SELECT max(n.version) FROM review n WHERE n.review_id = r.review_id)
+  AND r.state IN ('open', 'undone') AND r.reason NOT IN ('{SUGGESTION}', '{AUDIT}');
+"""
+"""The blocking cases that wait, with the claims that opened them: a source may open so many."""
+
 FIRST_VERSION: Final = 16
 """The version of the schema below; a file of an older one comes over by export and import."""
 
 MIGRATIONS: Final = (
     (_RECORD, _ENTITY, _CLAIM, _VERSION, _WORK, _SESSION, _GUARDS),
     (_CERTAIN_START,),
+    (_WAITING,),
 )
 """The statements of `FIRST_VERSION`, and those that lead from each version to the next."""
 

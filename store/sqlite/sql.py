@@ -43,9 +43,6 @@ DEFINITION_BODIES: Final = "SELECT body FROM definition ORDER BY number"
 PUT_EVENT: Final = """
 INSERT INTO tx_event (seq, tx, actor, op, object_ids, digest) VALUES (?, ?, ?, ?, ?, ?)"""
 EVENTS: Final = "SELECT seq, tx, actor, op, object_ids, digest FROM tx_event ORDER BY seq"
-EVENTS_AT: Final = """
-SELECT e.seq, e.tx, e.actor, e.op, e.object_ids
-FROM json_each(?) j CROSS JOIN tx_event e ON e.tx = j.value ORDER BY e.tx"""
 EVENTS_IN: Final = """
 SELECT seq, tx, actor, op, object_ids FROM tx_event
 WHERE tx > :after AND tx <= :until AND (:actor IS NULL OR actor = :actor)
@@ -94,9 +91,6 @@ PUT_SLOT: Final = """
 INSERT INTO slot (slot_key, subject_id, slot, scope_id, many) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (slot_key) DO NOTHING"""
 _SLOT: Final = "SELECT s.slot_key, s.subject_id, s.slot, s.scope_id, s.many FROM "
-_SLOTS_BY: Final = _SLOT + "json_each(?) j CROSS JOIN slot s ON s.{} = j.value ORDER BY s.slot_key"
-SLOTS: Final = _SLOTS_BY.format("slot_key")
-SLOTS_OF: Final = _SLOTS_BY.format("subject_id")
 SLOT_IN_USE: Final = """
 SELECT EXISTS (SELECT 1 FROM slot s INDEXED BY slot_by_name
   CROSS JOIN claim c INDEXED BY claim_by_slot ON c.slot_id = s.slot_id WHERE s.slot = ?)"""

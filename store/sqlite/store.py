@@ -161,7 +161,7 @@ class SqliteStore:
         self, tenant: str, names: Callable[[], Names] | None = None
     ) -> Generator[SqliteReader]:
         """Open a snapshot; `names` would save a round trip, and here there is none."""
-        from .reader import PromisedReader, SqliteReader
+        from .reader import SqliteReader
 
         if not self._is_promise(tenant):
             partition = self._partition(tenant)
@@ -172,7 +172,7 @@ class SqliteStore:
         blank = self._blank_of(tenant)._partition(tenant)
         with blank.reading() as db:
             keys = partial(self._keys, tenant)
-            yield PromisedReader(db, blank.caches, str(self.path_of(tenant)), keys)
+            yield SqliteReader(db, blank.caches, str(self.path_of(tenant)), keys)
 
     @contextmanager
     def writing(self, tenant: str) -> Generator[SqliteWriteTx]:
@@ -217,20 +217,13 @@ class SqliteStore:
     def import_step(self, tenant: str, step: ImportStep) -> ImportJournal | None:
         """Run a step of an import, and keep the journal it returns."""
         from .partition import keep_journal, read_journal
-        from .writer import SqliteWriteTx
 
-        partition = self._partition(tenant)
-        with partition.taking_turn() as db:
-            tx = SqliteWriteTx(partition, db)
-            try:
-                tx.lock(importing=True)
-                journal = step(tx, read_journal(db))
-                keep_journal(db, journal)
-                tx.finish()
-            finally:
-                tx.abandon()
-
-        return journal
+        with self.writing(tenant) as tx:
+            tx.lock(importing=True)
+            db = self._partition(tenant).writer
+            journal = step(tx, read_journal(db))
+            keep_journal(db, journal)
+            return journal
 
     def abort_import(self, tenant: str) -> None:
         """Remove all that an import in progress has written; the tenant and its keys stay.

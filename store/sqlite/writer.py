@@ -11,26 +11,22 @@ import sqlite3
 from collections.abc import Sequence
 
 from ...resolution.known import Known, Lookup
-from ...schema.claim import Claim, Row, Version
-from ...schema.entity import AUDIT, SUGGESTION, Review
+from ...schema.claim import Claim, Row
 from ...schema.errors import Fault
 from ...schema.principal import Sight
-from ..port.records import SessionHead, SessionPlace
+from ..port.records import SNAPSHOTS_KEPT, SessionHead, SessionPlace, snapshot_seal
 from ..port.store import (
-    ActionRecord,
     Batch,
     Clock,
     Point,
     RelatedEnds,
     SlotRead,
-    SlotRecord,
 )
 from . import apply, codec, register_sql, sql
 from .caches import Caches, LookupCache
 from .identity import SqliteRegister
 from .partition import Partition
 from .reader import ClaimLookups, SqliteReader
-from .versions import Timelines
 
 
 class SqliteWriteTx(SqliteRegister, ClaimLookups):
@@ -118,16 +114,11 @@ class SqliteWriteTx(SqliteRegister, ClaimLookups):
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
     ) -> RelatedEnds:
         """Return what relates entities to others by its raw ends; hubs are named apart."""
-        return self._timelines().relations(entity_ids, sight=sight, point=point, limit=limit)
-
-    def cases(self, entity_ids: Sequence[str]) -> tuple[Review, ...]:
-        """Return the blocking cases of raw entities in their newest version, by review id."""
-        bound = _distinct(entity_ids), SUGGESTION, AUDIT
-        return tuple(map(codec.review, self._connection().execute(register_sql.CASES, bound)))
+        return self.reader().relations(entity_ids, sight=sight, point=point, limit=limit)
 
     def waiting(self, actor: str, origin: str, *, limit: int) -> int:
         """Return how many blocking cases that a source has opened still wait, `limit` at most."""
-        bound = (SUGGESTION, AUDIT, actor, origin, limit)
+        bound = actor, origin, limit
         return int(self._connection().execute(register_sql.WAITING, bound).fetchone()[0])
 
     # --- what a plan needs
@@ -164,37 +155,10 @@ class SqliteWriteTx(SqliteRegister, ClaimLookups):
         lines = self._connection().execute(sql.CLAIMS_OF_SLOTS, (_distinct(slot_keys),))
         return tuple(codec.body(line).claim for line in lines)
 
-    def slots(self, slot_keys: Sequence[str]) -> tuple[SlotRecord, ...]:
-        """Return the stored slots among the keys, by key."""
-        return tuple(
-            map(codec.slot, self._connection().execute(sql.SLOTS, (_distinct(slot_keys),)))
-        )
-
-    def slots_of(self, entity_ids: Sequence[str]) -> tuple[SlotRecord, ...]:
-        """Return the slots of subjects, by key."""
-        lines = self._connection().execute(sql.SLOTS_OF, (_distinct(entity_ids),))
-        return tuple(map(codec.slot, lines))
-
     def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
         """Return the objects with open rows whose scope has this id, sorted."""
         lines = self._connection().execute(sql.LIVE_OBJECTS, (f",{kind}={value},",))
         return tuple(codec.first_column(lines))
-
-    def decaying(self, *, point: Point) -> tuple[Version, ...]:
-        """Return the clean heads that have a decay rule, whoever may see them."""
-        return self._timelines().decaying(point=point)
-
-    def _timelines(self) -> Timelines:
-        db = self._connection()
-        counters = self._counters_now()
-        # caches of its own: what an abandoned transaction saw must not outlive it
-        return Timelines(
-            db,
-            Caches(),
-            clock=self._clock(),
-            erasures=counters.erasures,
-            permits=counters.permits or 0,
-        )
 
     def dependants(self, object_ids: Sequence[str]) -> tuple[str, ...]:
         """Return the objects derived from these, directly or not, sorted, without them."""
@@ -205,19 +169,6 @@ class SqliteWriteTx(SqliteRegister, ClaimLookups):
             return ()
         return tuple(codec.first_column(db.execute(sql.DEPENDANTS, bound)))
 
-    def open_actions(
-        self, *, slot_keys: Sequence[str] = (), object_ids: Sequence[str] = ()
-    ) -> tuple[ActionRecord, ...]:
-        """Return the open actions of slots or objects, by action id."""
-        bound = {"slots": codec.list_json(slot_keys), "objects": codec.list_json(object_ids)}
-        lines = self._connection().execute(register_sql.OPEN_ACTIONS_OF, bound)
-        return tuple(map(codec.action, lines))
-
-    def action(self, action_id: str) -> ActionRecord | None:
-        """Return an entry of the resolver queue, open or closed."""
-        line = self._connection().execute(register_sql.ACTION, (action_id,)).fetchone()
-        return None if line is None else codec.action(line)
-
     # --- writing
 
     def session_head(self, session: str) -> SessionHead:
@@ -226,7 +177,11 @@ class SqliteWriteTx(SqliteRegister, ClaimLookups):
 
     def empty_session_texts(self, places: Sequence[SessionPlace]) -> None:
         """Empty texts of events, and drop their sessions' snapshots; events and chain stay."""
-        apply.empty_session_texts(self._connection(), places)
+        db = self._connection()
+        db.executemany(register_sql.EMPTY_TEXTS, places)
+        # A snapshot repeats texts in ways that nobody can search, so none of them stays.
+        for session in {place.session for place in places}:
+            db.execute(register_sql.DROP_SNAPSHOTS, {"session": session, "keep": 0})
         self._erased = True
 
     def reader(self) -> SqliteReader:
@@ -235,8 +190,17 @@ class SqliteWriteTx(SqliteRegister, ClaimLookups):
         return SqliteReader(self._connection(), Caches(), f"{self._partition.path}#uncommitted")
 
     def put_session_snapshot(self, session: str, body: str) -> None:
-        """Keep what a session's log folds to up to its last event; older ones but one go."""
-        apply.put_session_snapshot(self._connection(), session, body)
+        """Keep what a session's log folds to up to its last event; older ones but one go.
+
+        Raises:
+            Fault: `invariant_broken`, for a session without events.
+        """
+        db, last = self._connection(), self.session_head(session)
+        if last.seq == 0:
+            raise Fault(f"{session} has no events to keep a snapshot of", code="invariant_broken")
+        seal = snapshot_seal(db.execute(sql.KEYS).fetchone()[0], last.digest, body)
+        db.execute(register_sql.PUT_SNAPSHOT, (session, last.seq, seal, body))
+        db.execute(register_sql.DROP_SNAPSHOTS, {"session": session, "keep": SNAPSHOTS_KEPT})
 
     def apply(self, batch: Batch) -> None:
         """Write a batch.

@@ -8,6 +8,7 @@ from typing import Any
 
 from tenure import Memory, Principal
 from tenure.schema.claim import Assertion, Claim, Content, Details, Look, Permissions, Row, slot_key
+from tenure.schema.entity import Review
 from tenure.schema.interval import INF_US, Interval
 from tenure.schema.layers import DecayRule
 from tenure.schema.principal import Scope, Sight
@@ -18,6 +19,7 @@ from tenure.schema.vocabulary import (
     ObjectType,
     Op,
     RetirementRule,
+    ReviewState,
     StateLayer,
     Status,
 )
@@ -249,3 +251,19 @@ def add(store: Store, *, tenant: str = TENANT, tx: int | None = None, **fields: 
         told = event(clock, tx=tx)
         write.apply(Batch(clock=after(clock, [told]), events=(told,), **fields))  # type: ignore[arg-type]
         return told.tx
+
+
+def waiting_case(raw: str, *, tx: int, object_id: str = "o1") -> Review:
+    return Review(
+        review_id=f"case-{raw}",
+        entity_id=raw,
+        mention=raw,
+        type="person",
+        scope_id="tenant",
+        candidates=(),
+        reason="scored",
+        object_id=object_id,
+        state=ReviewState.OPEN,
+        version=1,
+        opened_tx=tx,
+    )

@@ -27,6 +27,7 @@ from tenure.store.neo4j.cypher.template import statement
 TEMPLATES = frozenset({"statement", "_statement", "_move"})
 MAKERS: Mapping[str, Callable[..., str]] = {
     "all_nodes": template.all_nodes,
+    "nodes_by": template.nodes_by,
     "removal": template.removal,
 }
 """What makes a text of literals alone."""

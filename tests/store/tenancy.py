@@ -56,6 +56,7 @@ from tenure.store.port.store import (
     VectorRow,
     WriteTx,
 )
+from tenure.store.port.tables import ACTIONS, EVENTS, RECEIPTS, REVIEWS, SLOTS, USAGE
 from tenure.store.transfer.transfer import export_lines
 from tenure.tests.store.builders import Say, add, after, alias, commit, entity, event
 from tenure.tests.store.contract.test_port_identity import judgement
@@ -241,9 +242,6 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "IdentityReads.known_each": reading(
         lambda r: r.known_each([(LOOKUP, ("tenant",))], tx_us=1_000)
     ),
-    "IdentityReads.names_of": reading(
-        lambda r: r.names_of(ENTITIES, scopes=("tenant",), tx_us=1_000)
-    ),
     "IdentityReads.name_rows": reading(lambda r: r.name_rows(ENTITIES, tx_us=1_000)),
     "IdentityReads.name_rows, under the lock": writing(
         lambda t: t.name_rows(ENTITIES, tx_us=1_000)
@@ -300,14 +298,14 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "Reader.session_snapshot": reading(lambda r: r.session_snapshot("session=t,user=ann")),
     "Reader.sessions": reading(lambda r: r.sessions()),
     "Reader.edges": reading(lambda r: r.edges(IDS, tx_us=1_000)),
-    "ClaimReads.receipts": reading(lambda r: r.receipts(IDS)),
+    "ClaimReads.find, receipts": reading(lambda r: r.find(RECEIPTS, "object_id", IDS)),
     "Reader.actions": reading(lambda r: r.actions(open_only=False, tx_us=1_000)),
-    "Reader.events_at": reading(lambda r: r.events_at([1, 2, 3, 1_000])),
+    "ClaimReads.find, events": reading(lambda r: r.find(EVENTS, "tx", [1, 2, 3, 1_000])),
     "Reader.events_in": reading(lambda r: r.events_in(0, 10**9, actor=None, limit=100)),
     "Reader.reviews": reading(lambda r: r.reviews()),
     "Reader.entity_ids": reading(lambda r: r.entity_ids()),
     "Reader.object_ids": reading(lambda r: r.object_ids("", limit=100)),
-    "Reader.review": reading(lambda r: r.review("t-review")),
+    "ClaimReads.review": reading(lambda r: r.review("t-review")),
     "Reader.mentions": reading(lambda r: r.mentions(IDS)),
     "Reader.expect": reading(
         lambda r: r.expect(lambda: NextReads(sight=SIGHT, point=POINT, entity_ids=ENTITIES))
@@ -321,26 +319,30 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "Reader.manifests": reading(lambda r: r.manifests()),
     "Reader.envelopes_of": reading(lambda r: r.envelopes_of(["t-a"])),
     "Reader.policy_pack": reading(lambda r: r.policy_pack(hashlib.sha256(b'"SECRET"').hexdigest())),
-    "Reader.usage": reading(lambda r: r.usage(IDS)),
+    "ClaimReads.find, usage": reading(lambda r: r.find(USAGE, "object_id", IDS)),
     "Reader.keys": reading(lambda r: r.keys()),
     "Reader.records": reading(
         lambda r: [record for kind in RecordKind for record in r.records(kind)]
     ),
     # WriteTx
     "WriteTx.lock": writing(lambda t: t.lock()),
-    "ClaimReads.receipts, under the lock": writing(lambda t: t.receipts(IDS, ["t-key"])),
+    "ClaimReads.find, under the lock": writing(
+        lambda t: t.find(RECEIPTS, "idempotency_key", ["t-key"])
+    ),
     "WriteTx.open_rows": writing(lambda t: t.open_rows([SlotRead((SLOT,), WHOLE, True)])),
     "WriteTx.rows_of": writing(lambda t: t.rows_of(IDS)),
     "WriteTx.slot_claims": writing(lambda t: t.slot_claims([SLOT])),
-    "WriteTx.slots": writing(lambda t: t.slots([SLOT])),
-    "WriteTx.slots_of": writing(lambda t: t.slots_of(ENTITIES)),
+    "ClaimReads.find, slots": writing(lambda t: t.find(SLOTS, "slot_key", [SLOT])),
+    "ClaimReads.find, slots of subjects": writing(lambda t: t.find(SLOTS, "subject_id", ENTITIES)),
     "WriteTx.live_objects": writing(lambda t: t.live_objects("user", "ann")),
-    "WriteTx.decaying": writing(lambda t: t.decaying(point=POINT)),
     "WriteTx.dependants": writing(lambda t: t.dependants(IDS)),
-    "WriteTx.open_actions": writing(lambda t: t.open_actions(slot_keys=[SLOT], object_ids=IDS)),
-    "WriteTx.action": writing(lambda t: t.action("t-action")),
-    "WriteTx.review": writing(lambda t: t.review("t-review")),
-    "WriteTx.cases": writing(lambda t: t.cases(ENTITIES)),
+    "ClaimReads.find, actions of slots": writing(
+        lambda t: t.find(ACTIONS, "slot_key", [SLOT], open_only=True)
+    ),
+    "ClaimReads.find, actions of objects": writing(lambda t: t.find(ACTIONS, "object_id", IDS)),
+    "ClaimReads.find, an action": writing(lambda t: t.find(ACTIONS, "action_id", ["t-action"])),
+    "ClaimReads.review, under the lock": writing(lambda t: t.review("t-review")),
+    "ClaimReads.find, cases": writing(lambda t: t.find(REVIEWS, "entity_id", ENTITIES)),
     "WriteTx.session_head": writing(lambda t: t.session_head("session=t,user=ann")),
     "WriteTx.reader": writing(
         lambda t: t.reader().versions(Ask(objects=IDS, heads=False), sight=SIGHT, point=POINT)
@@ -416,7 +418,7 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "Store.ensure": lambda store: store.ensure(MINE, key=KEY),
     "Store.migrate": lambda store: store.migrate(MINE, dry_run=True),
     "Store.reading": reading(lambda r: r.keys()),
-    "Store.writing": writing(lambda t: t.receipts(IDS, ["t-key"])),
+    "Store.writing": writing(lambda t: t.find(RECEIPTS, "object_id", IDS)),
     "Store.transact": transacted,
     "Store.name_rows": lambda store: store.name_rows(MINE, ENTITIES),
     "Store.newest": lambda store: store.newest(MINE, 0),

@@ -32,6 +32,7 @@ from tenure.store.operations.merge import merge
 from tenure.store.operations.review import Remember, accept, reject, undo, unsure
 from tenure.store.operations.split import unmerge
 from tenure.store.port.store import Batch, SlotRead
+from tenure.store.port.tables import SLOTS
 from tenure.store.timeline.reconcile import fold
 from tenure.tests.store.drafts import draft, uid, write
 from tenure.tests.store.small_store import SmallStore
@@ -97,7 +98,7 @@ def timeline(store: Any, ids: list[str], slot: str = "office") -> list[tuple[Any
     """Return the deciding rows of the slots of some raw ids, neighbours joined."""
     with store.writing("default") as tx:
         tx.lock()
-        keys = tuple(r.slot_key for r in tx.slots_of(ids) if r.slot == slot)
+        keys = tuple(r.slot_key for r in tx.find(SLOTS, "subject_id", ids) if r.slot == slot)
         (rows,) = tx.open_rows((SlotRead(keys, ALL_TIME, full=True),))
     return heads_of(rows)
 
@@ -516,7 +517,7 @@ def test_a_fold_gives_the_stored_timeline(history: list[Any], slot: str) -> None
         for one in everybody(store):
             with store.writing("default") as tx:
                 tx.lock()
-                keys = [r.slot_key for r in tx.slots_of([one])]
+                keys = [r.slot_key for r in tx.find(SLOTS, "subject_id", [one])]
                 again = fold(tx.slot_claims(keys), many=slot == "skill")
             assert heads_of(again) == timeline(store, [one], slot)
 

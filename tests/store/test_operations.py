@@ -34,6 +34,7 @@ from tenure.store.operations.change import Mandate, reclassify
 from tenure.store.operations.erase import erase
 from tenure.store.operations.sweep import SweepRules, close_scope, is_due, sweep
 from tenure.store.port.store import Ask, Point
+from tenure.store.port.tables import RECEIPTS
 from tenure.tests.store.drafts import DAY, decay, draft, uid, write
 from tenure.tests.store.small_store import SmallStore
 from tenure.tests.support.refusals import refused
@@ -347,7 +348,9 @@ def test_a_released_correction_is_an_assert(store: Any) -> None:
     settled(store, actions(store)[0], accept=True)
     assert shown(store, 9) == ["a"]
     with store.reading("default") as reader:
-        (receipt,) = reader.receipts([v.row.claim.object_id for v in heads(store, 6)])
+        (receipt,) = reader.find(
+            RECEIPTS, "object_id", [v.row.claim.object_id for v in heads(store, 6)]
+        )
     assert '"clipped"' in receipt.body
 
 

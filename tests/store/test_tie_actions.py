@@ -88,7 +88,7 @@ def test_a_batch_reads_no_more_where_older_batches_left_ties(
     store: SmallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = 0
-    open_rows, open_actions = SqliteWriteTx.open_rows, SqliteWriteTx.open_actions
+    open_rows, find = SqliteWriteTx.open_rows, SqliteWriteTx.find
 
     def counted_rows(tx: SqliteWriteTx, reads: Sequence[Any]) -> Any:
         nonlocal lines
@@ -96,14 +96,14 @@ def test_a_batch_reads_no_more_where_older_batches_left_ties(
         lines += sum(map(len, rows_by_read))
         return rows_by_read
 
-    def counted_actions(tx: SqliteWriteTx, **asked: Any) -> tuple[ActionRecord, ...]:
+    def counted_records(tx: SqliteWriteTx, *asked: Any, **options: Any) -> tuple[Any, ...]:
         nonlocal lines
-        actions = open_actions(tx, **asked)
-        lines += len(actions)
-        return actions
+        records = find(tx, *asked, **options)
+        lines += len(records)
+        return records
 
     monkeypatch.setattr(SqliteWriteTx, "open_rows", counted_rows)
-    monkeypatch.setattr(SqliteWriteTx, "open_actions", counted_actions)
+    monkeypatch.setattr(SqliteWriteTx, "find", counted_records)
 
     counts: list[int] = []
     for batch in range(12):

@@ -186,30 +186,10 @@ CALL () {
     body: row.body, idempotency_key: row.idempotency_key, fingerprint: row.fingerprint})
   RETURN count(r) AS receipts }
 CALL () {
-  UNWIND $given.supersedes AS row
+  UNWIND $given.edges AS row
   {ends}
-  CREATE (a)-[e:SUPERSEDES {edge}]->(b)
-  RETURN count(e) AS supersedes }
-CALL () {
-  UNWIND $given.overrides AS row
-  {ends}
-  CREATE (a)-[e:OVERRIDES {edge}]->(b)
-  RETURN count(e) AS overrides }
-CALL () {
-  UNWIND $given.conflicts AS row
-  {ends}
-  CREATE (a)-[e:CONFLICTS_WITH {edge}]->(b)
-  RETURN count(e) AS conflicts }
-CALL () {
-  UNWIND $given.confirms AS row
-  {ends}
-  CREATE (a)-[e:CONFIRMS {edge}]->(b)
-  RETURN count(e) AS confirms }
-CALL () {
-  UNWIND $given.derives AS row
-  {ends}
-  CREATE (a)-[e:DERIVED_FROM {edge}]->(b)
-  RETURN count(e) AS derives }
+  CREATE (a)-[e:$(row.kind) {edge}]->(b)
+  RETURN count(e) AS edges }
 CALL () {
   UNWIND $given.closed AS vid
   MATCH (v:Fact {tenant_id: $tenant, vid: vid})-[:PIECE_OF]->(c:Claim)
@@ -219,8 +199,7 @@ CALL () {
   RETURN count(c) AS moved }
 MATCH (k:TenantClock {tenant_id: $tenant})
 FOREACH (counters IN $given.clock | SET k += counters)
-RETURN events, slots, claims, closed, rows, receipts, supersedes + overrides + conflicts + confirms
-  + derives AS edges
+RETURN events, slots, claims, closed, rows, receipts, edges
 """)
 """Every part of an ordinary write in one round trip; an empty list is a part without effect: one of
 the clock does not wait for the tenant's lock. Each turn takes the number behind the last one of its
@@ -289,17 +268,6 @@ UNWIND $given.slot_keys AS slot_key
 MATCH (s:Slot {tenant_id: $tenant, slot_key: slot_key})<-[:ASSERTS]-(c:Claim)
 WHERE c.quarantine = '' AND c.erased IS NULL
 RETURN {claim} AS claim ORDER BY c.tx, c.ordinal, c.n
-""")
-SLOTS: Final[LiteralString] = _statement("""
-UNWIND $given.slot_keys AS slot_key
-MATCH (s:Slot {tenant_id: $tenant, slot_key: slot_key})
-RETURN {slot} AS slot ORDER BY s.slot_key
-""")
-SLOTS_OF: Final[LiteralString] = _statement("""
-UNWIND $given.entity_ids AS entity_id
-MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = entity_id AND s.slot >= ''
-  AND s.subject_id = entity_id
-RETURN {slot} AS slot ORDER BY s.slot_key
 """)
 OBJECT_IDS: Final[LiteralString] = """
 MATCH (c:Claim) WHERE c.tenant_id = $tenant AND c.object_id STARTS WITH $given.beginning

@@ -347,9 +347,7 @@ CALL (members) {
   RETURN collect(CASE WHEN i:Identifier THEN [{identifier}, {identifier_teacher}] END)
       AS identifier_rows,
     collect(CASE WHEN j:Judgement THEN [e.entity_id, properties(j)] END) AS judgement_rows,
-    collect(CASE WHEN a:Alias THEN
-      [a {.entity_id, .surface, .scope_id, .tx_start, .tx_end, .object_id, .n}, {teacher}] END)
-      AS name_rows }
+    collect(CASE WHEN a:Alias THEN [properties(a), {teacher}] END) AS name_rows }
 """,
     "reviewed": """
 CALL (members) {

@@ -5,11 +5,12 @@ Under the rules that `core` states.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Final, LiteralString
 
 from .questions import FRAGMENTS as _FRAGMENTS
-from .template import all_nodes, statement
+from .template import all_nodes, nodes_by, statement
 
 _statement: Final = partial(statement, fragments=_FRAGMENTS)
 
@@ -127,6 +128,29 @@ RETURN count(a) AS closed
 
 # --- asking the register
 
+FIND: Final[Mapping[str, LiteralString]] = {
+    "tx_event.tx": nodes_by("TxEvent", "t.tx = id", order="t.tx"),
+    "review.review_id": nodes_by(
+        "Review", "t.review_id = id AND t.version >= 0 AND t.newest", order="t.review_id"
+    ),
+    "review.entity_id": nodes_by("Review", "t.entity_id = id AND t.newest", order="t.review_id"),
+    "action.action_id": nodes_by("Action", "t.action_id = id", order="t.action_id"),
+    "action.slot_key": nodes_by(
+        "Action", "t.slot_key = id AND t.tx_end >= $least", order="t.action_id"
+    ),
+    "action.object_id": nodes_by(
+        "Action", "t.object_id = id AND t.tx_end >= $least", order="t.action_id"
+    ),
+    "receipt.object_id": nodes_by("Receipt", "t.object_id = id", order="t.object_id"),
+    "receipt.idempotency_key": nodes_by("Receipt", "t.idempotency_key = id", order="t.object_id"),
+    "slot.slot_key": nodes_by("Slot", "t.slot_key = id", order="t.slot_key"),
+    "slot.subject_id": nodes_by(
+        "Slot", "t.about_id = id AND t.slot >= '' AND t.subject_id = id", order="t.slot_key"
+    ),
+    "usage.object_id": nodes_by("Usage", "t.object_id = id", order="t.object_id"),
+}
+"""The records of a table by one of its columns."""
+
 JUDGEMENTS: Final[LiteralString] = """
 UNWIND $given.entity_ids AS entity_id
 MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:LEFT|RIGHT]-(j:Judgement)
@@ -148,8 +172,7 @@ MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.type = $given.type
 RETURN e.entity_id AS entity_id ORDER BY entity_id LIMIT $most
 """)
 REVIEWS: Final[LiteralString] = """
-MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= $given.first
-  AND v.review_id <= $given.last
+MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= ''
   AND v.version >= 0 AND v.newest AND ($given.state IS NULL OR v.state = $given.state)
   AND ($given.mention = '' OR v.mention = $given.mention)
 RETURN properties(v) AS review ORDER BY v.opened_tx, v.review_id
@@ -159,12 +182,6 @@ MATCH (k:TenantClock {tenant_id: $tenant})
 UNWIND $given.keys AS key
 MATCH (b:BlockKey {tenant_id: $tenant, key: key})
 RETURN b.key AS key, b.kind AS kind, COUNT { (b)<-[:HAS_KEY]-() } AS postings, k.norms AS total
-"""
-CASES: Final[LiteralString] = """
-UNWIND $given.entity_ids AS entity_id
-MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.entity_id = entity_id AND v.newest
-  AND NOT v.reason IN $given.aside
-RETURN properties(v) AS review ORDER BY v.review_id
 """
 WAITING: Final[LiteralString] = """
 MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= '' AND v.version >= 0
@@ -177,34 +194,10 @@ RETURN count(v) AS held
 
 # --- queues and receipts
 
-# Two branches, because either key has an index of its own and no index serves both.
-OPEN_ACTIONS: Final[LiteralString] = """
-UNWIND $given.slot_keys AS slot_key
-MATCH (a:Action) WHERE a.tenant_id = $tenant AND a.slot_key = slot_key AND a.tx_end = $inf
-RETURN properties(a) AS action
-UNION
-UNWIND $given.object_ids AS object_id
-MATCH (a:Action) WHERE a.tenant_id = $tenant AND a.object_id = object_id AND a.tx_end = $inf
-RETURN properties(a) AS action
-"""
-ACTION: Final[LiteralString] = """
-MATCH (a:Action {tenant_id: $tenant, action_id: $given.action_id}) RETURN properties(a) AS action
-"""
 ACTIONS: Final[LiteralString] = """
 MATCH (a:Action) WHERE a.tenant_id = $tenant AND a.tx_start <= $tx AND a.tx_end > $after
   AND ($given.kind IS NULL OR a.kind = $given.kind)
 RETURN properties(a) AS action ORDER BY a.tx_start, a.action_id
-"""
-RECEIPTS: Final[LiteralString] = """
-CALL () {
-  UNWIND $given.object_ids AS object_id
-  MATCH (r:Receipt {tenant_id: $tenant, object_id: object_id})
-  RETURN r
-  UNION
-  UNWIND $given.keys AS key
-  MATCH (r:Receipt {tenant_id: $tenant, idempotency_key: key})
-  RETURN r }
-RETURN r {.object_id, .tx, .body, .idempotency_key, .fingerprint} AS receipt ORDER BY r.n
 """
 
 # --- what stands beside history
@@ -265,11 +258,6 @@ SET u.uses = u.uses + row.uses, u.counted = row.call,
 """
 """A call that comes twice is counted once: `counted` is the number of the last one, where it has
 one. What is imported comes in a transaction, and has none."""
-USAGE: Final[LiteralString] = """
-UNWIND $given.object_ids AS object_id
-MATCH (u:Usage {tenant_id: $tenant, object_id: object_id})
-RETURN u {.object_id, .uses, .last_us} AS usage
-"""
 # A tombstone has a stamp and no number, so the number is first turned into its stamp.
 ERASED_SINCE: Final[LiteralString] = """
 OPTIONAL MATCH (e:TxEvent {tenant_id: $tenant, seq: $seq})
@@ -375,10 +363,6 @@ RETURN count(*) AS removed
 
 # --- the audit log
 
-EVENTS_AT: Final[LiteralString] = """
-MATCH (t:TxEvent) WHERE t.tenant_id = $tenant AND t.tx IN $given.stamps
-RETURN properties(t) AS event ORDER BY t.tx
-"""
 EVENTS_IN: Final[LiteralString] = """
 MATCH (t:TxEvent) WHERE t.tenant_id = $tenant AND t.tx > $after AND t.tx <= $until
   AND ($given.actor IS NULL OR t.actor = $given.actor)
@@ -468,12 +452,6 @@ OPENING: Final[LiteralString] = _statement("""
 RETURN {opening}, entities
 """)
 """The same after the counters and keys of the tenant: what is stamped later reads as not done."""
-OWN_ALIASES: Final[LiteralString] = _statement("""
-UNWIND $given.entity_ids AS entity_id
-MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:ALIAS_OF]-(a:Alias)
-WHERE a.tx_start <= $tx AND a.tx_end > $tx
-RETURN {alias} AS alias
-""")
 BLOCK_MATCHES: Final[LiteralString] = _statement("""
 UNWIND $given.asked AS one
 CALL (one) {

@@ -98,6 +98,14 @@ def all_nodes(label: LiteralString, keys: LiteralString, *, order: LiteralString
     return nodes + " RETURN properties(t) AS record ORDER BY " + order
 
 
+def nodes_by(
+    label: LiteralString, condition: LiteralString, *, order: LiteralString
+) -> LiteralString:
+    """What reads the nodes of a tenant by one of their properties: `id` is a value of it."""
+    nodes = "UNWIND $given.ids AS id MATCH (t:" + label + ") WHERE t.tenant_id = $tenant AND "
+    return nodes + condition + " RETURN properties(t) AS record ORDER BY " + order
+
+
 def removal(*kinds: tuple[LiteralString, LiteralString]) -> LiteralString:
     """What deletes some nodes of a tenant, the first kinds first; conditions name all of a key."""
     nodes = " UNION ALL ".join(

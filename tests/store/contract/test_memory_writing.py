@@ -13,6 +13,7 @@ from tenure import Conflict, Forbidden, InvalidInput, Memory, Policy, TenureErro
 from tenure.schema.policy import WritePolicy
 from tenure.schema.write import ABSENT
 from tenure.service.writing.write import Writer
+from tenure.store.port.tables import RECEIPTS
 from tenure.tests.store.builders import Open, caller
 from tenure.tests.support.refusals import refused
 
@@ -81,7 +82,7 @@ def test_an_idempotency_key_belongs_to_its_caller(open_memory: Open) -> None:
 
     with memory._backend.store.writing(memory.principal.tenant) as tx:
         tx.lock()
-        stored = tx.receipts([first.object_id, second.object_id])
+        stored = tx.find(RECEIPTS, "object_id", [first.object_id, second.object_id])
     assert all(len(receipt.idempotency_key or "") == 64 for receipt in stored)
     assert "key-7" not in str(stored)
 

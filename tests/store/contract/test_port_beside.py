@@ -8,6 +8,7 @@ import pytest
 
 from tenure.schema.errors import NotFound, Unavailable
 from tenure.store.port.store import Clock, PlacedVector, Store, Usage, VectorRow
+from tenure.store.port.tables import USAGE
 from tenure.tests.store.builders import TENANT, Say, commit
 from tenure.tests.support.refusals import refused
 
@@ -90,7 +91,8 @@ def test_usage_is_counted_apart(store: Store) -> None:
     store.log_usage(TENANT, ["a", "b"], at_us=50)
     store.log_usage(TENANT, ["a"], at_us=40)
     with store.reading(TENANT) as reader:
-        assert reader.usage(["a", "b", "c"]) == {"a": Usage("a", 2, 50), "b": Usage("b", 1, 50)}
+        used = reader.find(USAGE, "object_id", ["a", "b", "c"])
+        assert used == (Usage("a", 2, 50), Usage("b", 1, 50))
         assert reader.clock().seq == 1
 
 

@@ -20,6 +20,7 @@ from tenure.store.port.store import (
     Tombstone,
     VectorRow,
 )
+from tenure.store.port.tables import RECEIPTS
 from tenure.tests.store.builders import ALL, TENANT, Say, add, after, alias, commit, entity, event
 from tenure.tests.store.contract.test_port_identity import judgement
 
@@ -103,7 +104,7 @@ def test_nothing_of_the_text_is_left_in_any_record(store: Store) -> None:
         assert reader.manifest("env2") == '{"q":"Zanzibar"}'
         details = {a.action_id: a.detail for a in reader.actions(open_only=False, tx_us=20)}
         assert details == {"act": "{}", "act2": '{"v":"Zanzibar"}'}
-        (gone,) = reader.receipts(["a"])
+        (gone,) = reader.find(RECEIPTS, "object_id", ["a"])
         assert (gone.body, gone.fingerprint, gone.idempotency_key) == ("", "", "k")
 
 

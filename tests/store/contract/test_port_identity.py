@@ -8,6 +8,7 @@ import pytest
 
 from tenure.resolution.blocking import hit_weight
 from tenure.resolution.known import FamilyName, Lookup
+from tenure.schema.claim import Assertion
 from tenure.schema.entity import Alias, EntityCandidate, Feature, Identifier, Judgement, Review
 from tenure.schema.errors import TenureError
 from tenure.schema.interval import INF_US
@@ -18,8 +19,9 @@ from tenure.schema.vocabulary import (
     JudgementVerdict,
     ReviewState,
 )
-from tenure.store.port.store import Store
-from tenure.tests.store.builders import TENANT, add, alias, entity
+from tenure.store.port.store import Batch, Reader, Store
+from tenure.store.port.tables import REVIEWS
+from tenure.tests.store.builders import TENANT, Say, add, alias, commit, entity, waiting_case
 
 SCOPES = ("tenant",)
 
@@ -400,23 +402,40 @@ def test_reviews_come_in_their_newest_version(store: Store) -> None:
     add(store, tx=7, reviews=(aside, replace(opened, review_id="r0", entity_id="e2")))
     with store.writing(TENANT) as tx:
         tx.lock()
-        assert [case.review_id for case in tx.cases(("e3", "e2", "e3"))] == ["r0", "r1"]
-        assert tx.cases(("e3",)) == (decided,)
-        assert tx.cases(("e1",)) == tx.cases(()) == ()
+        found = tx.find(REVIEWS, "entity_id", ("e3", "e2", "e3"))
+        assert [case.review_id for case in found] == ["r0", "r1", "r3"]
+        assert [case.review_id for case in found if case.blocking] == ["r0", "r1"]
+        assert tx.find(REVIEWS, "entity_id", ("e3",)) == (decided, aside)
+        assert tx.find(REVIEWS, "entity_id", ("e1",)) == tx.find(REVIEWS, "entity_id", ()) == ()
 
 
-def test_names_of_entities_are_those_of_visible_scopes(store: Store) -> None:
+def test_names_of_entities_come_with_their_scopes(store: Store) -> None:
     people(store)
     add(store, tx=2, aliases=(alias("e1", "Samuel", scope_id="user=ann"),))
-    both = ["person e1", "person e2"]
-    for scopes, names in ((SCOPES, both), (("tenant", "user=ann"), [*both, "samuel"])):
-        with store.reading(TENANT) as reader:
-            found = reader.names_of(("e2", "e1", "e1"), scopes=scopes, tx_us=2)
-            assert [one.norm for one in found] == names
-            assert reader.names_of(("e1",), scopes=scopes, tx_us=0) == ()
-        with store.writing(TENANT) as tx:
-            tx.lock()
-            assert tx.names_of(("e1", "e2"), scopes=scopes, tx_us=2) == found
+    with store.reading(TENANT) as reader:
+        found = reader.name_rows(("e2", "e1", "e1"), tx_us=2)
+        names = {(one.surface, one.scope_id) for one in found}
+        assert ("Samuel", "user=ann") in names
+        assert {scope for surface, scope in names if surface != "Samuel"} == {"tenant"}
+        assert reader.name_rows(("e1",), tx_us=0) == ()
+    with store.writing(TENANT) as tx:
+        tx.lock()
+        assert tx.name_rows(("e1", "e2"), tx_us=2) == found
+
+
+def test_a_writer_sees_the_names_that_it_has_just_written_or_emptied(store: Store) -> None:
+    people(store)
+    with store.writing(TENANT) as tx:
+        clock = tx.lock()
+        before = [one.surface for one in tx.entities(("e1",), tx_us=clock.last_us).aliases]
+        assert before
+        tx.apply(Batch(clock=clock, aliases=(alias("e1", "Samuel"),)))
+        names = [one.surface for one in tx.entities(("e1",), tx_us=clock.last_us).aliases]
+        assert sorted(names) == sorted([*before, "Samuel"])
+        assert len(tx.name_rows(("e1",), tx_us=clock.last_us)) == len(names)
+        tx.empty((), ("e1",))
+        assert tx.entities(("e1",), tx_us=clock.last_us).aliases == ()
+        assert tx.name_rows(("e1",), tx_us=clock.last_us) == ()
 
 
 def test_an_entity_is_in_the_state_that_was_believed(store: Store) -> None:
@@ -445,24 +464,7 @@ def test_an_entity_is_in_the_state_that_was_believed(store: Store) -> None:
             assert known["e2"].state.value == states.split()[1]
 
 
-def waiting_case(raw: str, *, tx: int) -> Review:
-    return Review(
-        review_id=f"case-{raw}",
-        entity_id=raw,
-        mention=raw,
-        type="person",
-        scope_id="tenant",
-        candidates=(),
-        reason="scored",
-        object_id="o1",
-        state=ReviewState.OPEN,
-        version=1,
-        opened_tx=tx,
-    )
-
-
 def test_a_writer_finds_what_the_same_transaction_has_written(store: Store) -> None:
-    from tenure.store.port.store import Batch
     from tenure.tests.store.builders import after, event
 
     with store.writing(TENANT) as tx:
@@ -528,3 +530,33 @@ def test_the_bearers_of_a_family_name_are_people_whom_the_caller_may_see(store: 
         canonical=(("e1", "e1"), ("e2", "e1")),
     )
     assert bearers(9) == 2, "two names of one person"
+
+
+def test_the_cases_of_a_source_count_while_they_wait(store: Store) -> None:
+    commit(store, [Say(object_id=name, slot=name) for name in ("o1", "o2", "o3")], tx=1)
+    with store.reading(TENANT) as reader:
+        details = reader_claim(reader, "o1").details
+    source = details.actor, details.source_origin
+    cases = [waiting_case(f"e{n}", tx=2, object_id=f"o{n}") for n in (1, 2, 3)]
+    aside = replace(waiting_case("e9", tx=2, object_id="o1"), reason="audit")
+    add(store, tx=2, reviews=(*cases, aside, waiting_case("e8", tx=2, object_id="elsewhere")))
+    assert [count_waiting(store, *source, most) for most in (9, 2)] == [3, 2]
+    assert count_waiting(store, "somebody", source[1], 9) == 0
+    assert count_waiting(store, source[0], "user://elsewhere", 9) == 0
+    for number, (state, count) in enumerate(
+        ((ReviewState.REJECTED, 2), (ReviewState.UNDONE, 3), (ReviewState.ACCEPTED, 2))
+    ):
+        case = replace(cases[1], state=state, version=2 + number, decided_tx=3 + number)
+        add(store, tx=3 + number, reviews=(case,))
+        assert count_waiting(store, *source, 9) == count
+    assert store.check(TENANT) == ()
+
+
+def count_waiting(store: Store, actor: str, origin: str, most: int) -> int:
+    with store.writing(TENANT) as tx:
+        tx.lock()
+        return tx.waiting(actor, origin, limit=most)
+
+
+def reader_claim(reader: Reader, object_id: str) -> Assertion:
+    return reader.assertions([object_id])[object_id]

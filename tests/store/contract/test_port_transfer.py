@@ -15,6 +15,7 @@ from tenure.schema.layers import DecayRule
 from tenure.schema.principal import Scope, Sight
 from tenure.schema.vocabulary import Classification, Op
 from tenure.store.port.store import Ask, Flag, PermissionChange, Point, RecordKind, Store, VectorRow
+from tenure.store.port.tables import USAGE
 from tenure.store.transfer.restore import restore
 from tenure.store.transfer.transfer import export_lines
 from tenure.tests.store.builders import TENANT, Say, add, alias, commit, entity
@@ -113,7 +114,7 @@ def test_every_answer_is_the_same(store_factory: StoreFactory) -> None:
                 )
             assert a.entities(["e1", "e3"], tx_us=tx) == b.entities(["e1", "e3"], tx_us=tx)
         assert a.changes(0, 99, sight=WIDE) == b.changes(0, 99, sight=WIDE)
-        assert a.usage(["a", "b"]) == b.usage(["a", "b"])
+        assert a.find(USAGE, "object_id", ["a", "b"]) == b.find(USAGE, "object_id", ["a", "b"])
 
 
 def test_keys_travel_only_when_asked(store_factory: StoreFactory) -> None:

@@ -23,6 +23,7 @@ from tenure.store.port.store import (
     SlotRead,
     Store,
 )
+from tenure.store.port.tables import ACTIONS, RECEIPTS, SLOTS
 from tenure.tests.store.builders import ALL, TENANT, Say, add, after, commit, event
 from tenure.tests.support.refusals import refused
 
@@ -221,8 +222,8 @@ def test_slots_are_found_by_key_and_by_subject(store: Store) -> None:
     commit(store, says, tx=10)
     with store.writing(TENANT) as tx:
         tx.lock()
-        assert tx.slots([says[1].slot_key, "nowhere"]) == (says[1].record,)
-        assert tx.slots_of(["e1"]) == (says[0].record, says[1].record)
+        assert tx.find(SLOTS, "slot_key", [says[1].slot_key, "nowhere"]) == (says[1].record,)
+        assert tx.find(SLOTS, "subject_id", ["e1"]) == (says[0].record, says[1].record)
     with store.reading(TENANT) as reader:
         assert reader.slot_in_use("team")
         assert not reader.slot_in_use("tea")
@@ -260,11 +261,11 @@ def test_receipts_are_found_by_key_and_by_object(store: Store) -> None:
     commit(store, [Say(object_id="b", slot="team")], tx=11)
     with store.writing(TENANT) as tx:
         tx.lock()
-        assert [r.object_id for r in tx.receipts([], ["k1", "k2"])] == ["a"]
-        found = tx.receipts(["b", "a", "c"])
+        assert [r.object_id for r in tx.find(RECEIPTS, "idempotency_key", ["k1", "k2"])] == ["a"]
+        found = tx.find(RECEIPTS, "object_id", ["b", "a", "c"])
     assert [(r.object_id, r.idempotency_key) for r in found] == [("a", "k1"), ("b", None)]
     with store.reading(TENANT) as reader:
-        assert reader.receipts(["b"]) == (found[1],)
+        assert reader.find(RECEIPTS, "object_id", ["b"]) == (found[1],)
 
 
 def test_a_key_is_used_once(store: Store) -> None:
@@ -289,14 +290,15 @@ def test_actions_open_close_and_are_known_as_of_a_tx(store: Store) -> None:
     add(store, tx=10, actions=(action,))
     with store.writing(TENANT) as tx:
         tx.lock()
-        assert tx.open_actions(slot_keys=["slot"]) == (action,)
-        assert tx.open_actions(object_ids=["a"]) == (action,)
-        assert tx.open_actions() == ()
+        assert tx.find(ACTIONS, "slot_key", ["slot"], open_only=True) == (action,)
+        assert tx.find(ACTIONS, "object_id", ["a"], open_only=True) == (action,)
+        assert tx.find(ACTIONS, "object_id", (), open_only=True) == ()
     add(store, tx=20, closed_actions=(ActionClosing("act", 20, "settled", "ann"),))
     closed = replace(action, tx_end=20, outcome="settled", closed_by="ann")
     with store.writing(TENANT) as tx:
         tx.lock()
-        assert tx.open_actions(slot_keys=["slot"]) == ()
+        assert tx.find(ACTIONS, "slot_key", ["slot"], open_only=True) == ()
+        assert [one.outcome for one in tx.find(ACTIONS, "slot_key", ["slot"])] == ["settled"]
     with store.reading(TENANT) as reader:
         assert reader.actions(open_only=True, tx_us=19) == (action,)
         assert reader.actions(open_only=False, tx_us=19) == (action,)

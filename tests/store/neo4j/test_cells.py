@@ -25,6 +25,7 @@ from tenure.service.client.opening import place_of
 from tenure.service.settings import load
 from tenure.store.neo4j.store import open_store
 from tenure.store.port.records import cell_map
+from tenure.store.port.tables import RECEIPTS
 from tenure.tests.neo4j_fixtures import wipe
 from tenure.tests.neo4j_server import Server
 from tenure.tests.store.tenancy import exported
@@ -150,7 +151,7 @@ def test_a_tenant_moves_to_another_cell_while_the_others_go_on_writing(
         assert by[name].doctor() == ()
     old = open_store(west.uri, auth=west.auth)
     with old.reading("initech") as reader:
-        assert reader.receipts([receipt.object_id]) == ()
+        assert reader.find(RECEIPTS, "object_id", [receipt.object_id]) == ()
     old.close()
     assert mover.doctor() == ()
     memory.close()

@@ -19,6 +19,7 @@ from tenure.schema.errors import TenureError, Unavailable
 from tenure.schema.principal import OWNER
 from tenure.store.neo4j.store import Neo4jStore, open_store
 from tenure.store.port.store import Batch, RecordKind, TxEvent, Usage, WriteTx
+from tenure.store.port.tables import USAGE
 from tenure.tests.neo4j_fixtures import strict_settings
 from tenure.tests.neo4j_server import Server
 from tenure.tests.store.builders import Say, after, commit, event
@@ -213,7 +214,7 @@ def test_uses_and_a_manifest_are_kept_once_although_an_answer_was_lost(
 
     monkeypatch.setattr(neo4j.Session, "run", real)
     with server_store.reading(tenant) as reader:
-        assert reader.usage(["a", "b"]) == {"a": Usage("a", 3, 60), "b": Usage("b", 1, 50)}
+        assert reader.find(USAGE, "object_id", ["a", "b"]) == (Usage("a", 3, 60), Usage("b", 1, 50))
         assert reader.manifests() == (("e", "{}"),)
         assert list(reader.records(RecordKind.USAGE)) == [Usage("a", 3, 60), Usage("b", 1, 50)]
 

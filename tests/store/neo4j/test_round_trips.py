@@ -261,6 +261,64 @@ def test_a_start_plans_every_statement_of_a_compile(
     assert all(statement in planned for statement in compiled)
 
 
+SAM = EntityRef(name="Sam Rivera", type="person")
+KNOWN_NAME = {"subject": SAM, "slot": "office", "value": "Chicago", "valid_from": JUN}
+NEW_NAME = {"subject": EntityRef(name="Zora Quill", type="person"), "slot": "office"}
+DOUBTFUL = {"subject": EntityRef(name="Samuel Rivera", type="person"), "slot": "office"}
+
+
+@pytest.mark.parametrize(
+    ("write", "most"),
+    [
+        pytest.param(KNOWN_NAME, 5, id="known name"),
+        pytest.param({**KNOWN_NAME, "idempotency_key": "once"}, 7, id="known name with a key"),
+        pytest.param({**NEW_NAME, "value": "Lisbon"}, 7, id="new name"),
+        pytest.param({**DOUBTFUL, "value": "Lisbon"}, 13, id="doubtful name"),
+    ],
+)
+def test_a_write_asks_so_often_beside_its_commit(
+    neo4j_server: Server,
+    tenant: str,
+    monkeypatch: pytest.MonkeyPatch,
+    write: dict[str, Any],
+    most: int,
+) -> None:
+    owner = replace(OWNER, tenant=tenant)
+    with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) as memory:
+        memory.write(subject=SAM, slot="office", value="New York", valid_from=JAN)
+        memory.flush()
+        asked = every_statement(monkeypatch)
+        memory.write(**write)
+        assert len(asked) <= most, asked
+
+
+def test_the_value_of_a_slot_takes_three_round_trips(
+    neo4j_server: Server, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = replace(OWNER, tenant=tenant)
+    with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) as memory:
+        memory.write(subject=SAM, slot="office", value="New York", valid_from=JAN)
+        asked = every_statement(monkeypatch)
+        assert memory.as_of().value("Sam Rivera", "office") == "New York"
+        assert len(asked) <= 3, asked
+
+
+def every_statement(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The statements that any thread runs from here on."""
+    asked: list[str] = []
+
+    def counted(real: Any) -> Any:
+        def rows(calls: Any, text: str, **bound: Any) -> Any:
+            asked.append(text)
+            return real(calls, text, **bound)
+
+        return rows
+
+    for calls, name in ((Reads, "rows"), (Reads, "stream"), (Writes, "rows")):
+        monkeypatch.setattr(calls, name, counted(getattr(calls, name)))
+    return asked
+
+
 def test_two_hops_are_one_round_trip(
     neo4j_server: Server, tenant: str, trips: Trips, monkeypatch: pytest.MonkeyPatch
 ) -> None:

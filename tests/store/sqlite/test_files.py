@@ -27,6 +27,7 @@ from tenure.schema.errors import (
     Unavailable,
 )
 from tenure.store.port.store import Point
+from tenure.store.port.tables import SLOTS
 from tenure.store.sqlite import SqliteStore, open_store
 from tenure.store.sqlite.partition import Tuning, meaning
 from tenure.store.sqlite.schema import SCHEMA_VERSION
@@ -527,7 +528,7 @@ def test_a_reader_refuses_to_write(store: SqliteStore) -> None:
 
 def test_a_write_begins_with_the_lock(store: SqliteStore) -> None:
     with pytest.raises(Fault), store.writing(TENANT) as tx:
-        tx.slots([])
+        tx.find(SLOTS, "slot_key", [])
 
 
 def test_a_moved_file_keeps_everything(tmp_path: Path) -> None:

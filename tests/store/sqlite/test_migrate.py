@@ -6,6 +6,7 @@ import json
 import sqlite3
 import threading
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,11 @@ from typer.testing import CliRunner
 
 from tenure.faces.cli.main import app
 from tenure.schema.errors import Fault, NotFound, Unavailable
+from tenure.schema.vocabulary import ReviewState
 from tenure.store.sqlite import SqliteStore
 from tenure.store.sqlite.partition import Tuning
 from tenure.store.sqlite.schema import FIRST_VERSION, MIGRATIONS, SCHEMA_VERSION
-from tenure.tests.store.builders import TENANT, Say, commit
+from tenure.tests.store.builders import TENANT, Say, add, commit, waiting_case
 from tenure.tests.support.refusals import refused
 
 NEXT = ("CREATE TABLE later (x INTEGER) STRICT;\nCREATE INDEX later_x ON later (x);\n",)
@@ -59,6 +61,35 @@ def test_an_older_file_is_brought_up_to_date(path: Path, monkeypatch: pytest.Mon
     assert store.migrate(TENANT).steps == ()
     with store.reading(TENANT) as reader:
         assert reader.clock().seq == 1
+    store.close()
+
+
+def test_an_older_file_learns_which_cases_wait(path: Path) -> None:
+    store = SqliteStore(path)
+    cases = [waiting_case(f"e{n}", tx=2, object_id="a") for n in (1, 2)]
+    add(store, tx=2, reviews=tuple(cases))
+    rejected = replace(cases[0], state=ReviewState.REJECTED, version=2, decided_tx=3)
+    add(store, tx=3, reviews=(rejected,))
+    with store.reading(TENANT) as reader:
+        details = reader.assertions(["a"])["a"].details
+    store.close()
+    for statement in (
+        "DROP TRIGGER review_waits",
+        "DROP TABLE waiting",
+        "DROP INDEX review_by_object",
+        "DROP INDEX alias_closed",
+        "PRAGMA user_version = 17",
+    ):
+        run(path, statement)
+
+    store = SqliteStore(path)
+    assert "CREATE TABLE waiting" in store.migrate(TENANT).steps
+    with store.writing(TENANT) as tx:
+        tx.lock()
+        assert tx.waiting(details.actor, details.source_origin, limit=9) == 1
+    assert store.check(TENANT) == ()
+    run(path, "DELETE FROM waiting")
+    assert any("a case that waits" in finding for finding in store.check(TENANT))
     store.close()
 
 

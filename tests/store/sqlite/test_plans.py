@@ -39,6 +39,7 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connection]
                 subject=f"e{n}",
                 slot="manager",
                 value_entity=f"e{n + 1}",
+                key=f"k{n}",
                 scope=Scope(user=f"u{n % 50}"),
             )
             for n in range(300)
@@ -55,7 +56,8 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connection]
 
 def plan(db: sqlite3.Connection, statement: str) -> list[str]:
     names = set(re.findall(r":([a-z]+)", statement))
-    bound: object = dict.fromkeys(names, "[]") if names else ["[]"] * statement.count("?")
+    places = 1 if "?1" in statement else statement.count("?")
+    bound: object = dict.fromkeys(names, "[]") if names else ["[]"] * places
     return [line[3] for line in db.execute(f"EXPLAIN QUERY PLAN {statement}", bound)]
 
 
@@ -133,9 +135,21 @@ def test_point_reads_never_leave_their_index(
         (register_sql.ALIASES_BY_NORM, "alias_by_norm (norm=? AND scope_id=? AND tx_start<?)"),
         (register_sql.VISIBLE_ALIASES, "alias_by_norm (norm=? AND scope_id=? AND tx_start<?)"),
         (register_sql.JUDGEMENTS_OF, "judgement_by_left (left_id=? AND tx_start<?)"),
-        (register_sql.RECEIPTS, "sqlite_autoindex_receipt_1 (object_id=?)"),
-        (register_sql.RECEIPTS, "sqlite_autoindex_receipt_2 (idempotency_key=?)"),
+        (register_sql.FIND["receipt", "object_id"], "autoindex_receipt_1 (object_id=?)"),
+        (register_sql.FIND["receipt", "idempotency_key"], "autoindex_receipt_2 (idempotency_key"),
+        (register_sql.FIND["action", "object_id"], "action_by_object (object_id=? AND tx_end>?)"),
+        (register_sql.FIND["review", "entity_id"], "review_by_entity (entity_id=?)"),
+        (register_sql.FIND["slot", "subject_id"], "slot_of_subject (subject_id=?)"),
+        (register_sql.FIND["tx_event", "tx"], "tx_event_1 (tx=?)"),
         (register_sql.VECTORS, "INTEGER PRIMARY KEY (rowid>?)"),
+        (register_sql.WAITING, "SEARCH w USING COVERING INDEX waiting_by_actor (actor=?)"),
+        (register_sql.EMPTY_RECORDS[3], "SEARCH review USING INDEX review_by_object (object_id=?)"),
+        (register_sql.EMPTY_RECORDS[4], "SEARCH alias USING INDEX alias_closed (object_id=?)"),
+        (register_sql.EMPTY_RECORDS[2], "SEARCH manifest USING INTEGER PRIMARY KEY (rowid=?)"),
+        (register_sql.EMPTY_NAMINGS[0], "SEARCH judgement USING INDEX judgement_by_left"),
+        (register_sql.EMPTY_NAMINGS[0], "SEARCH judgement USING INDEX judgement_by_right"),
+        (register_sql.LESSONS_OF, "SEARCH i USING INDEX identifier_by_entity (entity_id=?)"),
+        (register_sql.LESSONS_OF, "SEARCH a USING INDEX alias_by_entity (entity_id=?)"),
     ],
 )
 def test_a_read_uses_the_index_it_was_written_for(

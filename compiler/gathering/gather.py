@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from typing import Final
 
@@ -45,7 +45,7 @@ from ..ir.records import (
     members_of,
     root_of,
 )
-from ..ranking.asked import asked_slots, roots_of
+from ..ranking.asked import asked_slots, asks_past, roots_of
 from ..ranking.signals import covers_of
 from ..text.relevance import COSINE_FULL, terms_of
 from .candidates import (
@@ -486,7 +486,11 @@ def sibling_ask(
     # By name last: two subjects of one cover must be read in the same order on every run.
     leaders.sort(key=lambda subject: (-covers[subject], subject))
     missing = sorted(set(leaders[:_SUBJECTS]).difference(known_subjects))
-    return Ask(subjects=tuple(missing)) if missing else None
+    if not missing:
+        return None
+    # What was so is in rows that decide nothing now.
+    whole = replace(slots_ask(candidates.context.policy, missing), texts=0)
+    return whole if asks_past(candidates.context) else Ask(subjects=tuple(missing))
 
 
 def add_siblings(candidates: Candidates, ask: Ask, capped_ids: Sequence[str]) -> None:

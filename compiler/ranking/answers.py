@@ -18,7 +18,7 @@ from ...schema.compile_terms import GapCode
 from ...schema.slots import UNKNOWN_TYPE
 from ..ir.context import CompileContext
 from ..ir.outputs import Gated, Ranked, Resolved, Validated
-from ..ir.records import Asked, Candidate, Piece, Snapshot
+from ..ir.records import Asked, Candidate, Piece, Snapshot, Via
 
 _ROUND = 100
 _FRAME = 12
@@ -47,7 +47,8 @@ def answers_of(
     of_others = {slot for _, slot in on_the_way}
     for candidate in ranked.candidates:
         subject, slot = _slot_of(candidate)
-        if subject:
+        is_over = bool(candidate.via & Via.OUTDATED)
+        if subject and not (is_over and (subject, slot) in hidden | disputed):
             clean.setdefault((subject, slot), []).append(candidate.object_id)
             clean.setdefault((subject, ""), []).append(candidate.object_id)
 

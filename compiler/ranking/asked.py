@@ -107,9 +107,7 @@ class Topic:
 
 def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
     """What the request of a compile asks, over what was read for it."""
-    request = context.request
-    asking = "\n".join(dict.fromkeys((request.query, request.user_request, request.goal)))
-    wording = context.language.with_small_times(asking)
+    wording = context.language.with_small_times(_asking(context))
     spoken = question(context)
     entities = snapshot.known.entities
 
@@ -149,10 +147,21 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
         people=people_of(snapshot),
         own=own,
         unknown=_unknown_names(wording, all_names | words),
-        past=context.language.is_about_past(wording),
+        past=asks_past(context),
         whole=context.language.is_about_all(wording),
         phrases=phrases,
     )
+
+
+def _asking(context: CompileContext) -> str:
+    """The words of a request that ask."""
+    request = context.request
+    return "\n".join(dict.fromkeys((request.query, request.user_request, request.goal)))
+
+
+def asks_past(context: CompileContext) -> bool:
+    """Whether a request asks what was so."""
+    return context.language.is_about_past(_asking(context))
 
 
 def _unbound_seeds(

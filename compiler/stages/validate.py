@@ -47,6 +47,8 @@ class _Sorting:
     verdicts: list[Verdict] = field(default_factory=list[Verdict])
     contests: dict[SlotKey, list[Candidate]] = field(default_factory=dict[SlotKey, list[Candidate]])
     """Heads of one slot at the instant, in all visible scopes."""
+    ended: list[Candidate] = field(default_factory=list[Candidate])
+    """Facts that held before the instant."""
 
     def admit(self, candidate: Candidate, wanted_slots: frozenset[tuple[str, str]]) -> None:
         """Let a clean candidate in, into the archive when it was demoted and nobody asks for it."""
@@ -84,6 +86,7 @@ def validate(
     # Winners came slot by slot. Back to the order in which the gate let them through.
     position = {_row_of(candidate): i for i, candidate in enumerate(gated.candidates)}
     groups.clean.sort(key=lambda candidate: position[_row_of(candidate)])
+    outranked.update(_shared_times(groups.ended, gated, context))
     gaps = set(_disputed_slots(gated, resolved, groups.verdicts))
     gaps |= set(_unanswered_slots(gated, resolved, snapshot, groups.contests, wanted_slots))
     return Validated(
@@ -92,6 +95,7 @@ def validate(
         tuple(groups.verdicts),
         tuple(sorted(gaps)),
         outranked,
+        tuple(_ended_facts(groups, outranked, wanted_slots, context)),
     )
 
 
@@ -117,8 +121,54 @@ def _sort(
         fault = _history(candidate)
     if fault is None:
         groups.admit(candidate, wanted_slots)
+    elif key is not None and _has_held(version, context):
+        groups.ended.append(candidate)
     else:
         groups.verdicts.append(_verdict(candidate, fault))
+
+
+def _has_held(version: Version, context: CompileContext) -> bool:
+    """Tell whether a row says what held once, as it is believed at the compile's point.
+
+    The words of conversation say it themselves, so a fact that was made of them is not counted.
+    """
+    row = version.row
+    is_over = row.interval.end_us <= context.point.valid_us and row.look.status is _CLEAN
+    is_written = version.content is not None and not version.details.derived_from
+    return is_over and is_written and _believed(row, context) and _unfit(version, context) is None
+
+
+def _shared_times(
+    ended: Iterable[Candidate], gated: Gated, context: CompileContext
+) -> Iterator[tuple[tuple[str, int], str]]:
+    """Yield each ended row of a time that a hidden row of its slot shares: that one may decide."""
+    hidden: dict[SlotKey | None, list[Row]] = {}
+    for shadow in gated.shadows:
+        version = version_of(shadow)
+        hidden.setdefault(_slot_of(shadow, version, context), []).append(version.row)
+    for candidate in ended:
+        version = version_of(candidate)
+        for row in hidden.get(_slot_of(candidate, version, context), ()):
+            if row.interval.overlaps(version.row.interval):
+                yield _row_of(candidate), "other_scope"
+
+
+def _ended_facts(
+    groups: _Sorting,
+    outranked: Mapping[tuple[str, int], str],
+    wanted_slots: frozenset[tuple[str, str]],
+    context: CompileContext,
+) -> Iterator[tuple[Candidate, Verdict]]:
+    """Yield each fact that held once, by its last row, with why it does not hold.
+
+    A fact that holds now is left out.
+    """
+    current_ids = {candidate.object_id for candidate in groups.clean}
+    for candidate in sorted(groups.ended, key=lambda c: -version_of(c).row.interval.end_us):
+        if candidate.object_id not in current_ids and _row_of(candidate) not in outranked:
+            current_ids.add(candidate.object_id)
+            fault = _fault_of(candidate, wanted_slots, context)
+            yield candidate, _verdict(candidate, fault or (Reason.EXPIRED_VALID_TIME, ""))
 
 
 def _row_of(candidate: Candidate) -> tuple[str, int]:

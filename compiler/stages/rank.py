@@ -147,7 +147,8 @@ def _asked_of(topic: Topic) -> tuple[tuple[str, str], ...]:
     slots = sorted(topic.slots)
     if not slots:
         return tuple((subject, "") for subject in sorted(topic.names))
-    return tuple((subject, slot) for subject in subjects for slot in slots)
+    pairs = ((subject, slot) for subject in subjects for slot in slots)
+    return tuple(pair for pair in pairs if pair not in topic.inverse)
 
 
 def _irrelevant(candidate: Candidate, detail: str) -> Verdict:
@@ -390,8 +391,9 @@ class _Telling:
         self.has_answer = False
         held = frozenset[str]().union(*entries.held)
         self.unmatched = topic.free_terms - held - topic.slot_words
-        strangers = topic.names_of(self.unmatched) if topic.slots else ()
-        self.stranger_terms = terms_of("\n".join(strangers))
+        strangers = topic.names_of(self.unmatched)
+        self.stranger_terms = terms_of("\n".join(strangers)) if topic.slots else frozenset[str]()
+        self.is_of_stranger = not (topic.names or topic.subjects.isdisjoint(strangers))
         # Asked for as a whole: nothing in the store holds a further word of the question.
         self.is_whole = not any(own & topic.further_terms for own in entries.held)
 
@@ -406,6 +408,8 @@ class _Telling:
         is_asked = object_id in self.links.asked
         is_counting = object_id in self.links.counting
         # A question about a stranger is not answered by somebody with the same first name.
+        if self.is_of_stranger:
+            return 0
         matching_terms = self.entries.held[place] - self.topic.slot_words
         if (
             self.stranger_terms

@@ -67,13 +67,14 @@ def validate(
     for candidate in gated.candidates:
         _sort(candidate, groups, wanted_slots, context)
 
-    shadows = _shadows(gated, groups.contests, context)
+    hidden = _hidden_rows(gated, context)
     outranked = dict(snapshot.outranked)
 
     # Slot by slot in the order of keys: verdicts must not depend on which head came first.
     for key in sorted(groups.contests):
         heads = groups.contests[key]
-        outranked.update(_lost_contests(heads, shadows.get(key, ())))
+        shadows = [row for row in hidden.get(key, ()) if _decides(version_of(row), context)]
+        outranked.update(_lost_contests(heads, shadows))
         if _row_of(heads[0]) in outranked:
             groups.verdicts += _defeats(heads, outranked, wanted_slots, context)
             continue
@@ -86,7 +87,12 @@ def validate(
     # Winners came slot by slot. Back to the order in which the gate let them through.
     position = {_row_of(candidate): i for i, candidate in enumerate(gated.candidates)}
     groups.clean.sort(key=lambda candidate: position[_row_of(candidate)])
-    outranked.update(_shared_times(groups.ended, gated, context))
+    for candidate in groups.ended:
+        version = version_of(candidate)
+        for shadow in hidden.get(_slot_of(candidate, version, context), ()):
+            # Which of the two held at that time is not for this caller to know.
+            if version_of(shadow).row.interval.overlaps(version.row.interval):
+                outranked[_row_of(candidate)] = "other_scope"
     gaps = set(_disputed_slots(gated, resolved, groups.verdicts))
     gaps |= set(_unanswered_slots(gated, resolved, snapshot, groups.contests, wanted_slots))
     return Validated(
@@ -136,21 +142,6 @@ def _has_held(version: Version, context: CompileContext) -> bool:
     is_over = row.interval.end_us <= context.point.valid_us and row.look.status is _CLEAN
     is_written = version.content is not None and not version.details.derived_from
     return is_over and is_written and _believed(row, context) and _unfit(version, context) is None
-
-
-def _shared_times(
-    ended: Iterable[Candidate], gated: Gated, context: CompileContext
-) -> Iterator[tuple[tuple[str, int], str]]:
-    """Yield each ended row of a time that a hidden row of its slot shares: that one may decide."""
-    hidden: dict[SlotKey | None, list[Row]] = {}
-    for shadow in gated.shadows:
-        version = version_of(shadow)
-        hidden.setdefault(_slot_of(shadow, version, context), []).append(version.row)
-    for candidate in ended:
-        version = version_of(candidate)
-        for row in hidden.get(_slot_of(candidate, version, context), ()):
-            if row.interval.overlaps(version.row.interval):
-                yield _row_of(candidate), "other_scope"
 
 
 def _ended_facts(
@@ -280,19 +271,16 @@ def _unfit(version: Version, context: CompileContext) -> tuple[Reason, str] | No
     return None
 
 
-def _shadows(
-    gated: Gated, contests: Mapping[SlotKey, list[Candidate]], context: CompileContext
-) -> dict[SlotKey, list[Candidate]]:
-    """Return the hidden heads of the contested slots.
+def _hidden_rows(gated: Gated, context: CompileContext) -> dict[SlotKey | None, list[Candidate]]:
+    """Return the hidden rows by slot.
 
     Whoever may not see the strongest head learns nothing from a weaker one: it competes unseen.
     """
-    shadows: dict[SlotKey, list[Candidate]] = {}
+    hidden: dict[SlotKey | None, list[Candidate]] = {}
     for candidate in gated.shadows:
         key = _slot_of(candidate, version_of(candidate), context)
-        if key is not None and key in contests and _decides(version_of(candidate), context):
-            shadows.setdefault(key, []).append(candidate)
-    return shadows
+        hidden.setdefault(key, []).append(candidate)
+    return hidden
 
 
 def _lost_contests(

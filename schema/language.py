@@ -44,6 +44,9 @@ class Language:
     """Patterns of a question about what was so, whatever the case; a month is a group `time`."""
     asks_whole: tuple[str, ...] = ()
     """Patterns of a question about all that is known of the caller, the same way."""
+    asks_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """Patterns of a question about a name, `{}`, by the slot of which the name is a value: "who
+    reports to {}". Under `name` the question is about the name itself."""
     forbids: tuple[str, ...] = ()
     """Patterns of a directive that forbids, the same way."""
     directing: tuple[str, ...] = ()
@@ -56,7 +59,8 @@ class Language:
     def digest(self) -> str:
         """SHA-256 of all of it."""
         values = {column.name: getattr(self, column.name) for column in fields(self)}
-        parts = canonical_json({**values, "synonyms": dict(self.synonyms)})
+        tables = {"synonyms": dict(self.synonyms), "asks_of": dict(self.asks_of)}
+        parts = canonical_json({**values, **tables})
         return hashlib.sha256(parts.encode()).hexdigest()
 
     def __hash__(self) -> int:
@@ -95,6 +99,13 @@ class Language:
     def is_about_all(self, text: str) -> bool:
         """Whether a text asks for all that is known of who asks."""
         return any(pattern.search(text[:_LONGEST]) for pattern in _patterns(self.asks_whole))
+
+    def is_asked_of(self, slot: str, name: str, text: str) -> bool:
+        """Whether a text asks what has a name as its value of a slot, or about the `name`."""
+        for pattern in self.asks_of.get(slot, ()):
+            if re.search(pattern.replace("{}", re.escape(name)), text[:_LONGEST], re.IGNORECASE):
+                return True
+        return False
 
     def related_terms(self, question: frozenset[str]) -> Mapping[str, frozenset[str]]:
         """The terms of a question that each related term means; none of its own is related."""
@@ -142,14 +153,16 @@ def _related_terms(language: Language, question: frozenset[str]) -> Mapping[str,
 
 def joined_language(parts: Sequence[Language]) -> Language:
     """Several languages as one."""
-    synonyms: dict[str, tuple[str, ...]] = {}
-    for part in parts:
-        for slot, words in part.synonyms.items():
-            synonyms[slot] = (*synonyms.get(slot, ()), *words)
     columns: dict[str, Any] = {}
     for column in fields(Language):
-        columns[column.name] = tuple(chain.from_iterable(getattr(p, column.name) for p in parts))
-    columns["synonyms"] = MappingProxyType(synonyms)
+        values = [getattr(part, column.name) for part in parts]
+        if column.name not in ("synonyms", "asks_of"):
+            columns[column.name] = tuple(chain.from_iterable(values))
+            continue
+        table: dict[str, tuple[str, ...]] = {}
+        for slot, words in chain.from_iterable(value.items() for value in values):
+            table[slot] = (*table.get(slot, ()), *words)
+        columns[column.name] = MappingProxyType(table)
     return Language(**columns)
 
 

@@ -185,7 +185,8 @@ class _Solution(NamedTuple):
 
 
 def _solve(members: Sequence[Marginal], room: int, quantum: int) -> _Solution:
-    units = fill(members, room) if quantum == 1 else _fill_on_grid(members, room, quantum)
+    nothing = [0] * len(members)
+    units = fill(members, room) if quantum == 1 else _fill_on_grid(members, room, quantum, nothing)
     worth: list[float] = []
     tokens: list[int] = []
     for item, count in zip(members, units, strict=True):
@@ -269,37 +270,27 @@ def fill(marginals: Sequence[Marginal], room: int) -> list[int]:
         else:
             low = price
 
-    left = room - sum(units)
-    heap: list[tuple[float, int]] = []
-    for place, item in enumerate(marginals):
-        if units[place] < item.room:
-            heap.append((-item.gain(units[place]), place))
-    heapify(heap)
-    while heap and left and heap[0][0] < 0:
-        gain, place = heappop(heap)
-        item = marginals[place]
-        # What gains the same is given out at once.
-        run = min(item.units(-gain) - units[place], left)
-        units[place] += run
-        left -= run
-        if units[place] < item.room:
-            heappush(heap, (-item.gain(units[place]), place))
-    return units
+    return _fill_on_grid(marginals, room - sum(units), 1, units)
 
 
-def _fill_on_grid(marginals: Sequence[Marginal], room: int, quantum: int) -> list[int]:
-    """Give out `room` tokens in whole quanta by gain per token, best first.
+def _fill_on_grid(
+    marginals: Sequence[Marginal], room: int, quantum: int, units: list[int]
+) -> list[int]:
+    """Give out `room` tokens more in whole quanta by gain per token, best first.
 
     Every section stays at its floor plus whole quanta or at its cap, and at most one, which takes
     what is left in the end, stays off the grid.
     """
-    units = [0] * len(marginals)
 
     def offer(place: int, most: int) -> tuple[float, int, int]:
         item, count = marginals[place], units[place]
         step = min(most, item.room - count)
         if step <= 0:
             return 0.0, place, 0
+        if quantum == 1:
+            # What gains the same is given out at once.
+            gain = item.gain(count)
+            return -gain, place, min(item.units(gain) - count, room)
         gain = significant((item.value(count + step) - item.value(count)) / step)
         return -gain, place, step
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ...resolution.known import Known
+from ...schema.claim import Version
 from ...schema.compile_terms import (
     SECTIONS,
     Conversion,
@@ -201,7 +202,9 @@ def _values(candidates: Iterable[Candidate], masked_ids: frozenset[str]) -> Valu
     values: dict[tuple[str, str], tuple[Candidate, ...]] = {}
     for candidate in candidates:
         slot, subject = version_of(candidate).details.slot, candidate.subject
-        if slot is None or subject is None or candidate.object_id in masked_ids:
+        if slot is None or subject is None or candidate.via & Via.OUTDATED:
+            continue
+        if candidate.object_id in masked_ids:
             continue
         key = subject, slot
         values[key] = (*values.get(key, ()), candidate)
@@ -293,7 +296,8 @@ def _climb(
         object_id = candidate.object_id
         if object_id in merged_ids:
             continue
-        if object_id in view.masked_ids:
+        is_over = bool(candidate.via & Via.OUTDATED) and not candidate.is_passage
+        if is_over or object_id in view.masked_ids:
             ladder = Ladder.SCOPED_MEMORY if candidate.by_task else Ladder.TASK_CONTEXT
             steps.append((candidate, Step(ladder)))
             continue
@@ -396,7 +400,7 @@ def _fact(piece: Piece, candidate: Candidate, view: _View, changes: list[TextCha
     # value stand alone, under a name that tells them apart.
     value = _MASK if masked else _no_row(shown_value(version, view.names))
     label = view.names.get(subject, "")
-    since = f" (since {version.stated_start})" if version.stated_start else ""
+    since = _extent(version, is_over=bool(candidate.via & Via.OUTDATED))
     cell = f"{slot.replace('_', ' ')} = {value}{since}"
     if subject in view.review_marks:
         cell += f" ({view.review_marks[subject]})"
@@ -411,6 +415,19 @@ def _fact(piece: Piece, candidate: Candidate, view: _View, changes: list[TextCha
     if piece.alone or not label or not plain:
         return piece._replace(text=text)
     return piece._replace(text=text, label=one_line(label), cell=cell)
+
+
+def _extent(version: Version, *, is_over: bool) -> str:
+    """Return the days of a fact that held once, or the start of another that was stated roughly."""
+    start = version.stated_start
+    if not is_over:
+        return f" (since {start})" if start else ""
+
+    interval = version.row.interval
+    first, last = iso(interval.start_us) or "", iso(interval.end_us) or ""
+    if first[:10] != last[:10]:
+        first, last = first[:10], last[:10]
+    return f" ({start or first} to {last})" if first else f" (until {last})"
 
 
 def _no_row(text: str) -> str:

@@ -7,7 +7,7 @@ block, the head of its row or its day and source. Costs are upper bounds of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -60,10 +60,8 @@ class Bill(NamedTuple):
     section: SectionName
     frame: Frame | None
     head: Frame | None
-    month: Frame | None
-    """Of a line: the source and the month, which only its first day states."""
-    day: str
-    """Of a line: its day, `2023-05-08`."""
+    source: Frame | None
+    """Of a row or line: where it comes from, which only the first one states."""
 
 
 class Prices:
@@ -72,9 +70,7 @@ class Prices:
     def __init__(self, context: CompileContext) -> None:
         self.counter = context.counter
         self._bills: dict[int, Bill] = {}
-        self._headings: dict[SectionName, int] = {}
-        self._frames: dict[tuple[Frame, str, str], int] = {}
-        self._heads: dict[str, int] = {}
+        self._tokens: dict[tuple[str, ...], int] = {}
 
     def bill(self, piece: Piece) -> Bill:
         """What a piece costs."""
@@ -89,39 +85,31 @@ class Prices:
                 section,
                 (section, frame) if frame else None,
                 (section, head) if head else None,
-                (section, f"{piece.origin} {piece.date[:7]}") if piece.shared else None,
-                piece.date,
+                (section, piece.origin) if head else None,
             )
         return known
 
     def heading(self, section: SectionName) -> int:
         """The tokens of a section's heading."""
-        tokens = self._headings.get(section)
-        if tokens is None:
-            tokens = self._headings[section] = heading_tokens(section, self.counter)
-        return tokens
+        return self._once((section,), lambda: heading_tokens(section, self.counter))
 
     def frame(self, frame: Frame, piece: Piece) -> int:
         """The tokens of the lines around a shared block that a piece opens."""
-        key = frame, piece.kind.value, piece.origin
-        tokens = self._frames.get(key)
-        if tokens is None:
-            tokens = self._frames[key] = frame_tokens(piece, self.counter)
-        return tokens
+        key = *frame, piece.kind.value, piece.origin
+        return self._once(key, lambda: frame_tokens(piece, self.counter))
 
     def head(self, head: str) -> int:
         """The tokens of the head of a row, or of a day and source."""
-        tokens = self._heads.get(head)
-        if tokens is None:
-            tokens = self._heads[head] = label_tokens(head, self.counter)
-        return tokens
+        return self._once(("head", head), lambda: label_tokens(head, self.counter))
 
     def day(self, day: str) -> int:
-        """The tokens of a day behind an anchor."""
-        key = f" {day}"
-        tokens = self._heads.get(key)
+        """The tokens of a day behind an anchor, without the year, which seldom changes."""
+        return self._once(("day", day), lambda: self.counter.upper_bound(f" {day[5:]}"))
+
+    def _once(self, key: tuple[str, ...], count: Callable[[], int]) -> int:
+        tokens = self._tokens.get(key)
         if tokens is None:
-            tokens = self._heads[key] = self.counter.upper_bound(key)
+            tokens = self._tokens[key] = count()
         return tokens
 
 
@@ -160,20 +148,11 @@ class Ledger:
         if bill.frame is not None and bill.frame not in self.frames:
             tokens += self.prices.frame(bill.frame, bill.piece)
         if bill.head is not None and bill.head not in self.heads:
-            tokens += self._head_cost(bill)
+            if bill.piece.shared and bill.source in self.heads:
+                tokens += self.prices.day(bill.piece.date)
+            else:
+                tokens += self.prices.head(bill.head[1])
         return tokens
-
-    def _head_cost(self, bill: Bill) -> int:
-        """The tokens of a head that is not open yet."""
-        assert bill.head is not None  # asked of nothing else
-        if bill.month is None or (bill.section, bill.piece.origin) not in self.heads:
-            return self.prices.head(bill.head[1])
-
-        if bill.month in self.heads:
-            return self.prices.day(bill.day[8:])
-        if _year_of(bill) in self.heads:
-            return self.prices.day(bill.day[5:])
-        return self.prices.day(bill.day)
 
     def take(self, piece: Piece) -> None:
         """Put a piece in."""
@@ -185,20 +164,8 @@ class Ledger:
         self.headings.add(bill.section)
         if bill.frame is not None:
             self.frames.add(bill.frame)
-        if bill.month is not None:
-            self._open_day(bill)
-        elif bill.head is not None:
-            self.heads.add(bill.head)
-            self.heads.add((bill.section, piece.origin))
+        self.heads.update(filter(None, (bill.head, bill.source)))
         self.pieces.append(piece)
-
-    def _open_day(self, bill: Bill) -> None:
-        """Open a line's day, and with it its source, its month and its year."""
-        assert bill.head is not None  # a shared line has both
-        assert bill.month is not None
-        if bill.head not in self.heads:
-            source = bill.section, bill.piece.origin
-            self.heads.update((bill.head, source, bill.month, _year_of(bill)))
 
     def total(self, pieces: Sequence[Piece]) -> int:
         """The tokens that all of these would add, each frame paid once."""
@@ -321,8 +288,3 @@ def is_wanted(piece: Piece) -> bool:
 def is_vital(piece: Piece) -> bool:
     """Whether a piece is what the question must not be answered without."""
     return piece.candidate is not None and piece.candidate.vital
-
-
-def _year_of(bill: Bill) -> Frame:
-    """The source and the year of a line, which only the first day of a year states."""
-    return bill.section, f"{bill.piece.origin} {bill.day[:4]}"

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from typing import Final
 
@@ -45,7 +45,7 @@ from ..ir.records import (
     members_of,
     root_of,
 )
-from ..ranking.asked import asked_slots, roots_of
+from ..ranking.asked import asked_slots, asks_past, roots_of
 from ..ranking.signals import covers_of
 from ..text.relevance import COSINE_FULL, terms_of
 from .candidates import (
@@ -123,7 +123,7 @@ def gather(
     if candidates.background is None:
         add_talk(candidates)
     capped_ids = _cap(candidates)
-    _add_follow_up(candidates, sibling_ask(candidates, terms, names.subjects), capped_ids)
+    _add_follow_up(candidates, leading_subjects(candidates, terms, names.subjects), capped_ids)
     if index is not None:
         vectors = with_scores(candidates, index, vectors)
 
@@ -412,11 +412,18 @@ def _cap(candidates: Candidates) -> tuple[str, ...]:
     return tuple(sorted({version.row.claim.object_id for version in capped if version.visible}))
 
 
-def _add_follow_up(candidates: Candidates, siblings: Ask | None, capped_ids: Sequence[str]) -> None:
+def _add_follow_up(
+    candidates: Candidates, leaders: Sequence[str], capped_ids: Sequence[str]
+) -> None:
     """Read what the candidates lead to: rivals, template values, ended claims, siblings."""
     context, rows = candidates.context, candidates.rows.values()
     rivals, placeholders = rival_ask(rows, context), placeholder_ask(rows, context)
-    derived, ends = derived_ask(rows, context), _ends_ask(candidates)
+    derived, ends = derived_ask(rows, context), _ends_ask(candidates, leaders)
+    siblings = None
+    if leaders:
+        # What was so is in rows that decide nothing now.
+        whole = replace(slots_ask(context.policy, leaders), texts=0)
+        siblings = whole if asks_past(context) else Ask(subjects=tuple(leaders))
     asks = filter(None, (rivals, placeholders, siblings, derived, ends))
     _expect_follow_up(candidates, tuple(asks))
 
@@ -431,19 +438,22 @@ def _add_follow_up(candidates: Candidates, siblings: Ask | None, capped_ids: Seq
         mark_passages(candidates.rows, claims, context)
 
 
-def _ends_ask(candidates: Candidates) -> Ask | None:
+def _ends_ask(candidates: Candidates, leaders: Sequence[str]) -> Ask | None:
     """The ask for the asked slots of the entities where the walk ended.
 
-    The last step of a chain may share no word with the question but those of its slot.
+    The last step of a chain may share no word with the question but those of its slot. No walk
+    begins at whom the question names by a part of the name, so there the first step ends it.
     """
     context, ends = candidates.context, dict[str, None]()
+    slots = asked_slots(context)
     for version, via, hop in candidates.rows.values():
-        value = version.details.value_entity_id
-        if value is not None and via & Via.NEIGHBOUR and hop == 2 and version.visible:
-            ends[value] = None
-    slots = asked_slots(context) if ends else {}
+        details = version.details
+        is_end = via & Via.NEIGHBOUR and hop == 2
+        is_end = is_end or (details.subject_id in leaders and details.slot in slots)
+        if details.value_entity_id is not None and is_end and version.visible:
+            ends[details.value_entity_id] = None
     subjects = tuple(ends)[: context.rules.neighbour_entities]
-    return Ask(subjects=subjects, slots=tuple(sorted(slots))) if slots else None
+    return Ask(subjects=subjects, slots=tuple(sorted(slots))) if slots and ends else None
 
 
 def _expect_follow_up(candidates: Candidates, asks: Sequence[Ask]) -> None:
@@ -463,17 +473,17 @@ def _expect_follow_up(candidates: Candidates, asks: Sequence[Ask]) -> None:
     candidates.reader.expect(prefetch)
 
 
-def sibling_ask(
+def leading_subjects(
     candidates: Candidates, terms: frozenset[str], known_subjects: Iterable[str]
-) -> Ask | None:
-    """The ask for the current facts about the subjects that the question's words led to."""
+) -> list[str]:
+    """The subjects that the question's words led to, whose other facts are read."""
     facts: list[tuple[str, Version]] = []
     for version, via, _ in candidates.rows.values():
         subject = version.details.subject_id
         if subject is not None and via & Via.TEXT and _is_fact(version, candidates):
             facts.append((subject, version))
     if {subject for subject, _ in facts}.issubset(known_subjects):
-        return None  # as for most questions that name somebody: their words need no count
+        return []  # as for most questions that name somebody: their words need no count
 
     terms_of_subject: dict[str, set[str]] = {}
     for subject, version in facts:
@@ -485,8 +495,7 @@ def sibling_ask(
 
     # By name last: two subjects of one cover must be read in the same order on every run.
     leaders.sort(key=lambda subject: (-covers[subject], subject))
-    missing = sorted(set(leaders[:_SUBJECTS]).difference(known_subjects))
-    return Ask(subjects=tuple(missing)) if missing else None
+    return sorted(set(leaders[:_SUBJECTS]).difference(known_subjects))
 
 
 def add_siblings(candidates: Candidates, ask: Ask, capped_ids: Sequence[str]) -> None:

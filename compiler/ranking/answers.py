@@ -18,7 +18,7 @@ from ...schema.compile_terms import GapCode
 from ...schema.slots import UNKNOWN_TYPE
 from ..ir.context import CompileContext
 from ..ir.outputs import Gated, Ranked, Resolved, Validated
-from ..ir.records import Asked, Candidate, Piece, Snapshot
+from ..ir.records import Asked, Candidate, Piece, Snapshot, Via
 
 _ROUND = 100
 _FRAME = 12
@@ -45,11 +45,18 @@ def answers_of(
     clean: dict[tuple[str, str], list[str]] = {}
     on_the_way = dict.fromkeys(_slot_of(c) for c in ranked.candidates if c.way)
     of_others = {slot for _, slot in on_the_way}
+    as_values: set[tuple[str, str]] = set()
     for candidate in ranked.candidates:
         subject, slot = _slot_of(candidate)
-        if subject:
+        is_over = bool(candidate.via & Via.OUTDATED)
+        if subject and not (is_over and (subject, slot) in hidden | disputed):
             clean.setdefault((subject, slot), []).append(candidate.object_id)
             clean.setdefault((subject, ""), []).append(candidate.object_id)
+
+        version = candidate.version
+        if candidate.vital and version is not None and version.details.value_entity_id:
+            value = version.details.value_entity_id
+            as_values.add((snapshot.known.canonical.get(value, value), slot))
 
     if len(ranked.asked_slots) > 1:
         of_others.update(slot for subject, slot in ranked.asked if (subject, slot) in clean)
@@ -62,9 +69,13 @@ def answers_of(
         types = definition.subject_types if definition is not None else ()
         key = subject, slot
         is_foreign = entity is not None and types and entity.type not in (*types, UNKNOWN_TYPE)
-        is_elsewhere = slot in of_others or any(
-            (subject, other) in clean and ranked.asked_slots[slot] <= words
-            for other, words in ranked.asked_slots.items()
+        is_elsewhere = (
+            slot in of_others
+            or key in as_values
+            or any(
+                (subject, other) in clean and ranked.asked_slots[slot] <= words
+                for other, words in ranked.asked_slots.items()
+            )
         )
         if key not in clean and (is_foreign or (is_elsewhere and key not in hidden | disputed)):
             continue

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from typing import Final, NamedTuple
 
 from ...resolution.known import Known
@@ -74,17 +75,21 @@ class Topic:
     """Whether it asks for all that is known of the caller."""
     phrases: tuple[str, ...]
     """Runs of words that are written as names."""
+    subjects: frozenset[str]
+    """Those that it is about by its form, whatever it asks."""
+    inverse: frozenset[tuple[str, str]]
+    """(canonical id, slot): it asks what has the entity as its value, not what the entity has."""
 
     def names_of(self, unmatched: AbstractSet[str]) -> tuple[str, ...]:
         """The phrases that name nobody: each has a word that nothing visible holds.
 
-        Where no slot is asked, most words that begin with a capital letter name nobody. There a
-        phrase is a name if it has several words and the question says nothing else.
+        Where no slot is asked, most words that begin with a capital letter name nobody: there a
+        phrase is a name if the question is about it by its form.
         """
         unknown: list[str] = []
         for phrase in self.phrases:
             words = terms_of(phrase) - self.slot_words
-            is_asked = self.slots or (len(words) > 1 and self.free_terms <= words)
+            is_asked = self.slots or phrase in self.subjects
             if words & unmatched and words <= self.unknown and is_asked:
                 unknown.append(phrase)
         return tuple(dict.fromkeys(unknown))
@@ -107,9 +112,7 @@ class Topic:
 
 def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
     """What the request of a compile asks, over what was read for it."""
-    request = context.request
-    asking = "\n".join(dict.fromkeys((request.query, request.user_request, request.goal)))
-    wording = context.language.with_small_times(asking)
+    wording = context.language.with_small_times(_asking(context))
     spoken = question(context)
     entities = snapshot.known.entities
 
@@ -131,7 +134,15 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
         names = dict(_unbound_seeds(spoken, filter(None, parts), snapshot.known))
 
     all_names = frozenset[str]().union(*names.values())
-    slots = slots_of(wording, all_names, context.vocabulary, context.language)
+    language = context.language
+    slots = slots_of(wording, all_names, context.vocabulary, language)
+    inverse: set[tuple[str, str]] = set()
+    for root, slot in product(names, language.asks_of.keys() & context.vocabulary.slots.keys()):
+        mentions = [b.mention for b in snapshot.query_subjects if b.entities == (root,)]
+        mentions += [phrase for phrase in phrases if terms_of(phrase) <= names[root]]
+        if any(language.is_asked_of(slot, mention, wording) for mention in mentions):
+            inverse.add((root, slot))
+            slots[slot] = slots.get(slot, Trigger(FULL, slot_terms(slot)))._replace(surely=FULL)
     words: set[str] = set()
     for slot in slots:
         words |= _words_of(context.vocabulary.slots[slot], context.language)
@@ -149,10 +160,23 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
         people=people_of(snapshot),
         own=own,
         unknown=_unknown_names(wording, all_names | words),
-        past=context.language.is_about_past(wording),
+        past=asks_past(context),
         whole=context.language.is_about_all(wording),
         phrases=phrases,
+        subjects=frozenset(p for p in phrases if language.is_asked_of("name", p, wording)),
+        inverse=frozenset(inverse),
     )
+
+
+def _asking(context: CompileContext) -> str:
+    """The words of a request that ask."""
+    request = context.request
+    return "\n".join(dict.fromkeys((request.query, request.user_request, request.goal)))
+
+
+def asks_past(context: CompileContext) -> bool:
+    """Whether a request asks what was so."""
+    return context.language.is_about_past(_asking(context))
 
 
 def _unbound_seeds(

@@ -217,7 +217,8 @@ class _Walk:
         for object_id, link in self.links.items():
             edge = self.edges[object_id]
             is_about = edge.subject == link.entity
-            if edge.slot in self.topic.slots and (is_about or not link.distance):
+            is_inverse = is_about and (link.entity, edge.slot) in self.topic.inverse
+            if edge.slot in self.topic.slots and (is_about or not link.distance) and not is_inverse:
                 key = edge.slot, is_about
                 least[key] = min(least.get(key, _STEPS), link.distance)
 
@@ -226,12 +227,16 @@ class _Walk:
             edge = self.edges[object_id]
             is_about = edge.subject == link.entity
             nearest = least.get((edge.slot, is_about))
-            # Whom somebody manages is only asked where nothing says who manages him.
-            is_second = not is_about and (link.distance or (edge.slot, True) in least)
-            if nearest is None or is_second:
+            # Whom somebody manages is only asked where nothing says who manages him, or where the
+            # question asks it by its form.
+            is_second = not is_about and (link.distance or least.get((edge.slot, True)) == 0)
+            is_inverse = is_about and (link.entity, edge.slot) in self.topic.inverse
+            if nearest is None or is_second or is_inverse:
                 continue
-            by_asked_way = bool(link.way) and self.edges[link.way[-1]].slot in self.topic.slots
-            if not nearest and link.distance and not by_asked_way:
+            # An asked relation leads from the seeds alone: "the team of the owner of Nova".
+            asked_steps = [self.edges[step].slot in self.topic.slots for step in link.way]
+            is_led = all(asked_steps) if nearest == 0 or any(asked_steps) else True
+            if link.distance > nearest and not is_led:
                 continue
             surely = self.topic.slots[edge.slot].surely
             fan = self.fans[link.entity, edge.slot, is_about]

@@ -53,7 +53,7 @@ from ..ranking.signals import (
 )
 from ..ranking.talk import runs_of
 from ..text.directives import Directive, are_opposite, directive_of, rival_choice
-from ..text.relevance import FULL, Document, fuse, micro, term_counts, terms_of
+from ..text.relevance import FULL, Document, fuse, micro, slot_terms, term_counts, terms_of
 
 _STANDING_TYPES = frozenset(
     {ObjectType.PREFERENCE, ObjectType.ACTIONABLE_CONSTRAINT, ObjectType.POLICY_RULE}
@@ -68,7 +68,8 @@ _IRRELEVANT = PriorityTier.IRRELEVANT.value
 _MOST_NEAR: Final = 40
 """Facts that only their link brought."""
 _ENDED: Final = 1_000
-"""By how much the relevance of a turn is divided that says what holds no more."""
+"""By how much the relevance of a turn is divided that says what holds no more; of a fact it is the
+most relevance."""
 
 
 Focus = tuple[Topic, Links]
@@ -123,6 +124,7 @@ def rank(
         passed_over.append((candidate, demotion))
     passed_over.sort(key=lambda pair: (-pair[0].relevance, pair[0].object_id))
 
+    relevant += _past_facts(validated.ended, links, admission, scale, verdicts)
     # Kept for the manifest, so that a replay scores no words again.
     scores = [(c.object_id, c.lexical) for c in candidates if c.lexical]
     return Ranked(
@@ -145,7 +147,8 @@ def _asked_of(topic: Topic) -> tuple[tuple[str, str], ...]:
     slots = sorted(topic.slots)
     if not slots:
         return tuple((subject, "") for subject in sorted(topic.names))
-    return tuple((subject, slot) for subject in subjects for slot in slots)
+    pairs = ((subject, slot) for subject in subjects for slot in slots)
+    return tuple(pair for pair in pairs if pair not in topic.inverse)
 
 
 def _irrelevant(candidate: Candidate, detail: str) -> Verdict:
@@ -388,8 +391,9 @@ class _Telling:
         self.has_answer = False
         held = frozenset[str]().union(*entries.held)
         self.unmatched = topic.free_terms - held - topic.slot_words
-        strangers = topic.names_of(self.unmatched) if topic.slots else ()
-        self.stranger_terms = terms_of("\n".join(strangers))
+        strangers = topic.names_of(self.unmatched)
+        self.stranger_terms = terms_of("\n".join(strangers)) if topic.slots else frozenset[str]()
+        self.is_of_stranger = not (topic.names or topic.subjects.isdisjoint(strangers))
         # Asked for as a whole: nothing in the store holds a further word of the question.
         self.is_whole = not any(own & topic.further_terms for own in entries.held)
 
@@ -404,6 +408,8 @@ class _Telling:
         is_asked = object_id in self.links.asked
         is_counting = object_id in self.links.counting
         # A question about a stranger is not answered by somebody with the same first name.
+        if self.is_of_stranger:
+            return 0
         matching_terms = self.entries.held[place] - self.topic.slot_words
         if (
             self.stranger_terms
@@ -486,6 +492,40 @@ def _order_turns(
     scores = turn_scores(competing, cosines, runs_of(turns), topic, scale.snapshot, scale.context)
     for place, score in scores.items():
         relevances[place] = max(1, score * (best or FULL // 4) // FULL) if score else 0
+
+
+def _past_facts(
+    ended: Iterable[tuple[Candidate, Verdict]],
+    links: Links,
+    admission: _Admission,
+    scale: _Scale,
+    verdicts: list[Verdict],
+) -> list[Candidate]:
+    """Return the facts that held once and that a question about the past asks, the latest first.
+
+    They rank behind everything that holds.
+    """
+    topic, canonical = admission.topic, scale.snapshot.known.canonical
+    subjects = topic.names.keys() | topic.own
+    asked: list[Candidate] = []
+    for candidate, verdict in ended:
+        version = version_of(candidate)
+        value = version.details.value_entity_id or ""
+        is_linked = candidate.subject in subjects or canonical.get(value, value) in topic.names
+        slot = version.details.slot or ""
+        is_asked = slot in topic.slots
+        if not links.asked:
+            is_asked |= not topic.free_terms.isdisjoint(slot_terms(slot))
+        if not is_asked and not is_masked(candidate, scale.snapshot, scale.context):
+            words = value_terms(content_of(version).value_json)
+            is_asked = bool(words) and words <= topic.free_terms
+        if topic.past and is_linked and is_asked and not admission.answer(candidate)[0]:
+            asked.append(candidate._replace(via=candidate.via | Via.OUTDATED))
+        else:
+            verdicts.append(verdict)
+
+    asked.sort(key=lambda c: (-version_of(c).row.interval.end_us, c.object_id))
+    return [scale.with_score(c, (0, max(1, _ENDED - n))) for n, c in enumerate(asked)]
 
 
 def _lift_ways(competing: Sequence[Candidate], relevances: list[int], links: Links) -> None:

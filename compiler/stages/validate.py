@@ -47,6 +47,8 @@ class _Sorting:
     verdicts: list[Verdict] = field(default_factory=list[Verdict])
     contests: dict[SlotKey, list[Candidate]] = field(default_factory=dict[SlotKey, list[Candidate]])
     """Heads of one slot at the instant, in all visible scopes."""
+    ended: list[Candidate] = field(default_factory=list[Candidate])
+    """Facts that held before the instant."""
 
     def admit(self, candidate: Candidate, wanted_slots: frozenset[tuple[str, str]]) -> None:
         """Let a clean candidate in, into the archive when it was demoted and nobody asks for it."""
@@ -65,13 +67,14 @@ def validate(
     for candidate in gated.candidates:
         _sort(candidate, groups, wanted_slots, context)
 
-    shadows = _shadows(gated, groups.contests, context)
+    hidden = _hidden_rows(gated, context)
     outranked = dict(snapshot.outranked)
 
     # Slot by slot in the order of keys: verdicts must not depend on which head came first.
     for key in sorted(groups.contests):
         heads = groups.contests[key]
-        outranked.update(_lost_contests(heads, shadows.get(key, ())))
+        shadows = [row for row in hidden.get(key, ()) if _decides(version_of(row), context)]
+        outranked.update(_lost_contests(heads, shadows))
         if _row_of(heads[0]) in outranked:
             groups.verdicts += _defeats(heads, outranked, wanted_slots, context)
             continue
@@ -84,6 +87,12 @@ def validate(
     # Winners came slot by slot. Back to the order in which the gate let them through.
     position = {_row_of(candidate): i for i, candidate in enumerate(gated.candidates)}
     groups.clean.sort(key=lambda candidate: position[_row_of(candidate)])
+    for candidate in groups.ended:
+        version = version_of(candidate)
+        for shadow in hidden.get(_slot_of(candidate, version, context), ()):
+            # Which of the two held at that time is not for this caller to know.
+            if version_of(shadow).row.interval.overlaps(version.row.interval):
+                outranked[_row_of(candidate)] = "other_scope"
     gaps = set(_disputed_slots(gated, resolved, groups.verdicts))
     gaps |= set(_unanswered_slots(gated, resolved, snapshot, groups.contests, wanted_slots))
     return Validated(
@@ -92,6 +101,7 @@ def validate(
         tuple(groups.verdicts),
         tuple(sorted(gaps)),
         outranked,
+        tuple(_ended_facts(groups, outranked, wanted_slots, context)),
     )
 
 
@@ -117,8 +127,39 @@ def _sort(
         fault = _history(candidate)
     if fault is None:
         groups.admit(candidate, wanted_slots)
+    elif key is not None and _has_held(version, context):
+        groups.ended.append(candidate)
     else:
         groups.verdicts.append(_verdict(candidate, fault))
+
+
+def _has_held(version: Version, context: CompileContext) -> bool:
+    """Tell whether a row says what held once, as it is believed at the compile's point.
+
+    The words of conversation say it themselves, so a fact that was made of them is not counted.
+    """
+    row = version.row
+    is_over = row.interval.end_us <= context.point.valid_us and row.look.status is _CLEAN
+    is_written = version.content is not None and not version.details.derived_from
+    return is_over and is_written and _believed(row, context) and _unfit(version, context) is None
+
+
+def _ended_facts(
+    groups: _Sorting,
+    outranked: Mapping[tuple[str, int], str],
+    wanted_slots: frozenset[tuple[str, str]],
+    context: CompileContext,
+) -> Iterator[tuple[Candidate, Verdict]]:
+    """Yield each fact that held once, by its last row, with why it does not hold.
+
+    A fact that holds now is left out.
+    """
+    current_ids = {candidate.object_id for candidate in groups.clean}
+    for candidate in sorted(groups.ended, key=lambda c: -version_of(c).row.interval.end_us):
+        if candidate.object_id not in current_ids and _row_of(candidate) not in outranked:
+            current_ids.add(candidate.object_id)
+            fault = _fault_of(candidate, wanted_slots, context)
+            yield candidate, _verdict(candidate, fault or (Reason.EXPIRED_VALID_TIME, ""))
 
 
 def _row_of(candidate: Candidate) -> tuple[str, int]:
@@ -230,19 +271,16 @@ def _unfit(version: Version, context: CompileContext) -> tuple[Reason, str] | No
     return None
 
 
-def _shadows(
-    gated: Gated, contests: Mapping[SlotKey, list[Candidate]], context: CompileContext
-) -> dict[SlotKey, list[Candidate]]:
-    """Return the hidden heads of the contested slots.
+def _hidden_rows(gated: Gated, context: CompileContext) -> dict[SlotKey | None, list[Candidate]]:
+    """Return the hidden rows by slot.
 
     Whoever may not see the strongest head learns nothing from a weaker one: it competes unseen.
     """
-    shadows: dict[SlotKey, list[Candidate]] = {}
+    hidden: dict[SlotKey | None, list[Candidate]] = {}
     for candidate in gated.shadows:
         key = _slot_of(candidate, version_of(candidate), context)
-        if key is not None and key in contests and _decides(version_of(candidate), context):
-            shadows.setdefault(key, []).append(candidate)
-    return shadows
+        hidden.setdefault(key, []).append(candidate)
+    return hidden
 
 
 def _lost_contests(

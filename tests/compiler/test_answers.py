@@ -107,7 +107,8 @@ def test_a_fact_of_whom_a_question_names_stays_beside_a_name_of_nobody() -> None
         ("Where is the office of Mirko Dahl?", ("Mirko Dahl", "office", "unknown"), False),
         ("Who is Mirko Dahl?", ("Mirko Dahl", "", "unknown"), False),
         ("Where is the office of Ann Lee and of Nova?", ("Ann Lee", "office", "known"), True),
-        ("What did Mirko Dahl say about the harbour?", ("", "", ""), False),
+        ("What did Mirko Dahl say about the harbour?", ("Mirko Dahl", "", "unknown"), False),
+        ("Summarise the Quay Report for a visit.", ("", "", ""), False),
     ],
 )
 def test_a_part_of_a_name_means_whoever_alone_bears_it(
@@ -123,6 +124,57 @@ def test_a_part_of_a_name_means_whoever_alone_bears_it(
     assert ({"mirko", "dahl"} <= set(envelope.unmatched)) == ("Mirko Dahl" in query)
     gaps = {gap.subject for gap in envelope.gaps if gap.code == "unknown_entity"}
     assert gaps == {name for name, _, _ in found} - {"Ann Lee"}
+
+
+OFFICE: tuple[tuple[str, str, str, str | tuple[str, str]], ...] = (
+    ("organization", "Brisk Holdings", "jurisdiction", "Delaware"),
+    ("organization", "Brisk Holdings", "pricing_tier", "customer"),
+    ("person", "Tilda Moro", "manager", ("person", "Egon Falk")),
+    ("person", "Runa Solberg", "manager", ("person", "Egon Falk")),
+    ("person", "Egon Falk", "manager", ("person", "Zita Bell")),
+    ("person", "Runa Solberg", "team", "Platform"),
+    ("person", "Tilda Moro", "team", "Sales"),
+    ("system", "Ledger Core", "owner", ("person", "Runa Solberg")),
+    ("system", "Ledger Core", "depends_on", ("system", "Vault Disk")),
+    ("system", "Vault Disk", "owner", ("person", "Tilda Moro")),
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "unknown", "shown", "never"),
+    [
+        ("Is Globex a customer?", "Globex", (), ("Brisk",)),
+        ("Is Globex in Delaware?", "Globex", (), ("Brisk",)),
+        ("Does Vandelay own a system in Delaware?", "Vandelay owner", (), ("Runa", "Brisk")),
+        ("What do we know of Hanso Works?", "Hanso Works", (), ("Brisk",)),
+        ("Does Kestrel Air know Runa Solberg?", "Kestrel Air", ("Platform",), ("Brisk",)),
+        ("Ist Globex ein customer?", "Globex", (), ("Brisk",)),
+        ("Is Brisk Holdings a customer?", "", ("customer",), ("Runa",)),
+        ("Which customer is in Delaware?", "", ("Delaware", "customer"), ("Runa",)),
+        ("Who reports to Egon Falk?", "", ("Tilda", "Runa"), ("Zita",)),
+        ("Whom does Egon Falk manage?", "", ("Tilda", "Runa"), ("Zita",)),
+        ("Wer berichtet an Egon Falk?", "", ("Tilda", "Runa"), ("Zita",)),
+        ("Who is the manager of Egon Falk?", "", ("Zita",), ("Tilda",)),
+        ("Who reports to Runa Solberg?", "", (), ("Tilda",)),
+        ("What depends on Vault Disk?", "", ("Ledger Core",), ("Runa",)),
+        ("Which systems belong to Runa Solberg?", "", ("Ledger Core",), ("Brisk",)),
+        ("Who owns what Ledger depends on?", "", ("Vault Disk", "Tilda"), ("Sales",)),
+        ("Which team is the owner of Ledger in?", "", ("Platform",), ("Sales",)),
+    ],
+)
+def test_a_question_shows_what_it_is_about_and_says_whom_nobody_knows(
+    query: str, unknown: str, shown: tuple[str, ...], never: tuple[str, ...]
+) -> None:
+    with tenure.connect(":memory:") as memory:
+        for type, name, slot, value in OFFICE:
+            end = value if isinstance(value, str) else {"name": value[1], "type": value[0]}
+            memory.write({"name": name, "type": type}, slot, end)
+        envelope = memory.compile("assistant", query)
+    text = envelope.text.partition("=== REQUEST")[0]
+    found = [line for line in text.splitlines() if line.startswith("Not known")]
+    assert found == ([f"Not known: {unknown}."] if unknown else [])
+    assert [value for value in shown if value not in text] == []
+    assert [value for value in never if value in text] == []
 
 
 def test_a_disputed_slot_is_said_without_its_values() -> None:

@@ -1,0 +1,168 @@
+"""What was written and no longer holds is shown, with its days, where a question asks the past."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import tenure
+from tenure.schema.slots import Vocabulary
+from tenure.tests.compiler.fake_reader import DAY, NOW, Bench
+from tenure.tests.compiler.test_replay import again
+
+ENDED = {"valid": (NOW - 9 * DAY, NOW - DAY)}
+HERON = {"name": "Heron", "type": "system"}
+TARN = {"name": "Tarn Foods", "type": "organization"}
+EDDA = {"name": "Edda Lund", "type": "person"}
+MARA = {"name": "Mara Lind", "type": "person", "external_ids": {"user": "mara"}}
+FACTS: tuple[tuple[dict[str, Any], str, str, str], ...] = (
+    (HERON, "status", "degraded", "2025-01-05"),
+    (HERON, "status", "down", "2025-02-10"),
+    (HERON, "status", "healthy", "2025-05-01"),
+    (TARN, "cto", "Ilse Brandt", "2020-01-01"),
+    (TARN, "cto", "Yusuf Kaya", "2025-03-01"),
+    (TARN, "service_plan", "Starter", "2023-01-01"),
+    (TARN, "service_plan", "Scale", "2024-01-01"),
+    (EDDA, "employer", "Blauwerk", "2019-01-01"),
+    (EDDA, "employer", "Kantoor", "2023-04-01"),
+    (MARA, "home", "Utrecht", "2023-01-01"),
+    (MARA, "home", "Ghent", "2025-02-01"),
+    (MARA, "diet", "vegetarian", "2022-01-01"),
+    (MARA, "diet", "vegan", "2025-01-01"),
+)
+
+
+@pytest.fixture
+def owner() -> Iterator[tenure.Memory]:
+    """Return a store of written facts that gave way to others."""
+    with tenure.connect(":memory:") as memory:
+        for slot in ("cto", "service_plan"):
+            memory.vocabulary.define_slot(slot, value_type="string", description="of a company")
+        for subject, slot, value, start in FACTS:
+            memory.write(subject, slot, value, valid_from=start)
+        yield memory
+
+
+@pytest.fixture
+def mara(owner: tenure.Memory) -> tenure.Memory:
+    """Return the same store as one of its members sees it."""
+    return owner.bind(tenure.Principal(user="mara"))
+
+
+def order_of(envelope: tenure.Envelope, memory: tenure.Memory) -> list[str]:
+    """Return the values of the facts in an envelope, the best first."""
+    objects = [o for o in envelope.trace.compiled_objects if o.section == "turn_memory"]
+    ids = [o.object_id for o in sorted(objects, key=lambda o: -o.score) if "://" not in o.object_id]
+    return [memory.explain(i).object.content.rpartition(": ")[2] for i in ids]
+
+
+@pytest.mark.parametrize(
+    ("query", "was", "holds"),
+    [
+        ("What was Heron's status in February?", "down (2025-02-10 to 2025-05-01)", "healthy"),
+        ("Was Heron ever degraded?", "degraded (2025-01-05 to 2025-02-10)", "healthy"),
+        ("How has the status of Heron changed?", "degraded (2025-01-05 to", "healthy"),
+        ("Who was Tarn Foods' CTO before Yusuf?", "Ilse Brandt (2020-01-01 to", "Yusuf Kaya"),
+        ("Wer war der CTO von Tarn Foods?", "Ilse Brandt (2020-01-01 to", "Yusuf Kaya"),
+        ("Which plans has Tarn Foods ever had?", "Starter (2023-01-01 to", "Scale"),
+        ("Who employed Edda Lund before Kantoor?", "Blauwerk (2019-01-01 to", "Kantoor"),
+        ("Who was Edda's employer in 2020?", "Blauwerk (2019-01-01 to", "Kantoor"),
+        ("Where did I live in 2024?", "Utrecht (2023-01-01 to", "Ghent"),
+        ("Wo habe ich 2024 gewohnt?", "Utrecht (2023-01-01 to", "Ghent"),
+        ("What was my diet before?", "vegetarian (2022-01-01 to", "vegan"),
+    ],
+)
+def test_a_question_about_the_past_shows_what_ended_behind_what_holds(
+    mara: tenure.Memory, query: str, was: str, holds: str
+) -> None:
+    envelope = mara.compile("assistant", query)
+    assert was in envelope.text
+    assert f"{holds} (" not in envelope.text
+    values = order_of(envelope, mara)
+    assert values.index(holds) < values.index(was.partition(" (")[0])
+    assert mara.replay(envelope).text == envelope.text
+
+
+@pytest.mark.parametrize(
+    ("query", "never"),
+    [
+        ("What is Heron's status?", "down"),
+        ("Who is the CTO of Tarn Foods?", "Ilse"),
+        ("Prepare a briefing on Tarn Foods.", "Starter"),
+        ("Where do I live?", "Utrecht"),
+        ("Who was the CTO of Tarn Foods?", "Starter"),
+        ("What was the status of the harbour?", "down"),
+    ],
+)
+def test_what_ended_stays_out_where_its_past_is_not_asked(
+    mara: tenure.Memory, query: str, never: str
+) -> None:
+    assert never not in mara.compile("assistant", query).text
+
+
+def test_what_was_never_so_is_no_past(owner: tenure.Memory) -> None:
+    owner.write("Heron", "status", "broken", valid_from="2025-07-01")
+    owner.write("Heron", "status", "calm", op="correct", valid_from="2025-07-01")
+    text = owner.compile("assistant", "What was Heron's status before?").text
+    assert "broken" not in text
+    assert "healthy (2025-05-01 to 2025-07-01)" in text
+
+
+def test_the_past_is_that_of_the_pinned_knowledge(owner: tenure.Memory) -> None:
+    before = owner.as_of().tx
+    owner.write("Heron", "status", "idle", valid_from="2025-06-01")
+    query = "What was Heron's status before?"
+    assert "healthy (2025-05-01 to 2025-06-01)" in owner.compile("assistant", query).text
+    text = owner.compile("assistant", query, tx=before).text
+    assert "healthy" in text
+    assert "healthy (" not in text
+    assert "idle" not in text
+
+
+def test_what_ended_is_not_shown_to_who_may_not_see_it(owner: tenure.Memory) -> None:
+    owner.write(
+        "Heron",
+        "status",
+        "sabotaged",
+        valid_from="2024-01-01",
+        valid_until="2024-02-01",
+        allow_roles=["owner"],
+    )
+    query = "What was Heron's status in 2024?"
+    assert "sabotaged (2024-01-01 to 2024-02-02)" in owner.compile("assistant", query).text
+    member = owner.bind(tenure.Principal(user="mara"))
+    assert "sabotaged" not in member.compile("assistant", query).text
+
+
+@pytest.mark.parametrize(("end", "is_shown"), [(NOW - 5 * DAY, False), (NOW - 9 * DAY, True)])
+def test_a_row_of_a_time_that_a_hidden_one_shares_stays_out_in_replays_too(
+    end: int, is_shown: bool
+) -> None:
+    bench = Bench(principal=tenure.Principal(user="ann", roles=frozenset({"agent"})))
+    bench.world.add("rome", subject="Ann", slot="office", value="Rome", **ENDED)
+    bench.world.add("oslo", subject="Ann", slot="office", value="Oslo",
+                    valid=(NOW - 19 * DAY, end), deny=("agent",))  # fmt: skip
+    envelope = bench.compile(query="Where was the office of Ann?")
+    assert ("Rome (" in envelope.text) is is_shown
+    assert again(bench, envelope.manifest).text == envelope.text
+
+
+def test_no_instruction_is_made_of_what_ended() -> None:
+    slot = replace(Vocabulary().slots["skill"], instruction=(("*", "Teach {title} with {value}."),))
+    bench = Bench(vocabulary=Vocabulary().define("slot", slot))
+    mine = {"subject": "Ann", "scope": {"user": "ann"}}
+    bench.world.add("skill", slot="skill", value="alpha", **mine)
+    bench.world.add("title", slot="title", value="guru", **mine, **ENDED)
+    text = bench.compile(query="What was the title of Ann, and alpha skill?").text
+    assert "title = guru (" in text or "title: guru (" in text
+    assert "Teach guru" not in text
+
+
+def test_days_are_told_with_their_hours_where_they_are_one() -> None:
+    bench = Bench()
+    bench.world.add("rome", subject="Ann", slot="office", value="Rome", valid=(NOW - 50, NOW - 10))
+    text = bench.compile(query="Where was the office of Ann?").text
+    assert "Rome (2001-09-09T01:46:39.999950Z to 2001-09-09T01:46:39.999990Z)" in text

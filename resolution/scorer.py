@@ -38,6 +38,7 @@ from ..schema.policy import ResolutionPolicy
 from ..schema.principal import TENANT_SCOPE
 from ..schema.slots import UNKNOWN_TYPE
 from ..schema.vocabulary import (
+    AttributeKind,
     CandidateSource,
     Decision,
     EntityState,
@@ -65,7 +66,14 @@ from .clusters import Clusters
 from .compare import Measures
 from .context import PairContext, PersonContext, context_ceiling, context_of
 from .extract import may_be_person
-from .identifiers import SHARED_FROM, excluding_schemes, holders_of, stated_identifiers, weigh
+from .identifiers import (
+    SHARED_FROM,
+    agreeing,
+    excluding_schemes,
+    holders_of,
+    stated_identifiers,
+    weigh,
+)
 from .keys import alias_key, folded
 from .known import FamilyName, NearTest
 from .model import Model, default_model
@@ -162,7 +170,8 @@ class NameScorer:
         scores = without_common_names(mention, scores, measures_of, known, rules)
         best = min(scores, key=lambda score: (-score.pair.score, score.entity_id), default=None)
         kind = _kind(mention, by_root[best.entity_id].root) if best else mention.type
-        verdict = decide(scores, rules.bands.of_type(kind))
+        agreed = {root for root, candidate in by_root.items() if candidate.is_contact}
+        verdict = decide(scores, rules.bands.of_type(kind), agreed)
         best_scores = verdict.ranked[:_CANDIDATES_SHOWN]
         is_bound = verdict.decision is Decision.BIND and verdict.winner is not None
         candidates_shown: list[EntityCandidate] = []
@@ -202,13 +211,16 @@ class NameScorer:
         for candidate in outcome.candidates if is_asked else ():
             if candidate.score < rules.bands.review_above:
                 continue
-            members = known.members(candidate.entity)
+            members, args = known.members(candidate.entity), (candidate.entity, known, rules)
+            is_rival = agreeing(mention, *args) or bool(weigh(mention, *args).agrees)
             for row in known.rows_between(members):
                 is_automatic = row.judged_by in _AUTOMATIC
                 if not is_automatic or row.verdict is not JudgementVerdict.MATCH:
                     continue
                 bound = _last_end(known.entity(row.left_id), known.entity(row.right_id))
                 if bound is None or not rules.knows(bound, known):
+                    continue
+                if _is_agreed(row, rules) and not is_rival:
                     continue
                 kind = _kind(mention, bound)
                 names = [form_of(mention.name, kind)]
@@ -431,6 +443,10 @@ class NameScorer:
             pair = with_veto(pair, VetoCode.CHAIN)
         if candidate.is_near:
             pair = with_veto(pair, VetoCode.ATTRIBUTE_CONFLICT)
+        if kind == PERSON and may_merge and not pair.vetoes:
+            weighed = weigh(mention, candidate.root.entity_id, known, rules)
+            if weighed.is_stated and not weighed.agrees:
+                pair = with_veto(pair, VetoCode.PERSON_WITHOUT_CONTEXT)
         return ScoredEntity(candidate.root.entity_id, pair)
 
     def _fits_cluster(
@@ -564,6 +580,15 @@ def _doubts_of_contacts(
                 )
                 past = replace(rival, entity=root, vetoes=())
                 yield Doubt(bound.entity_id, _as_judged(judgement, entity, past), rival)
+
+
+def _is_agreed(judgement: Judgement, rules: Rules) -> bool:
+    """Whether a rule tied two names that a birth date or a contact speaks for, too."""
+    for name, kind in rules.bands.attributes:
+        is_telling = COMPARATORS[AttributeKind(kind)].is_contact or kind == AttributeKind.BIRTH_DATE
+        if is_telling and _rests_on(judgement, name):
+            return True
+    return False
 
 
 def _rests_on(judgement: Judgement, scheme: str) -> bool:

@@ -29,7 +29,7 @@ from ...schema.interval import MIN_US
 from ...schema.principal import DEFINE, OPERATE, Principal
 from ...schema.slots import Vocabulary
 from ...schema.values import CLOCK_SKEW_US, check_not_future
-from ...schema.write import Draft, Write, check_start
+from ...schema.write import Draft, Submission, Write, check_start
 from ...store.commit.work import Result
 from ...store.port.store import WriteTx
 from ..backend.backend import Backend
@@ -328,7 +328,13 @@ class Importer(Caller):
     def _commit(self, tx: WriteTx, drafts: Sequence[tuple[Event, Draft]]) -> Sequence[Result]:
         """Write drafts under one lock, a stamp each; without `keep_going` all or none."""
         writing = Writer(self._backend, self.principal)
-        submissions = [writing.submission([draft], has_reader=False) for _, draft in drafts]
+        records: dict[str | int, list[Draft]] = {}
+        for event, draft in drafts:
+            records.setdefault(event.record, []).append(draft)
+        submissions: list[Submission] = []
+        for event, draft in drafts:
+            submission = writing.submission([draft], has_reader=False)
+            submissions.append(replace(submission, record=tuple(records[event.record])))
         results = self._backend.commit(tx, submissions)
         if not self.choices.keep_going:
             for (event, _), result in zip(drafts, results, strict=True):

@@ -244,6 +244,11 @@ _LABELS = {
 }
 
 
+def attribute_level(line: Feature) -> str:
+    """The key of an attribute's weight in a fitted model, such as `email equal`."""
+    return f"{line.name} {'equal' if line.score else 'differing'}"
+
+
 def context_lines_of(facts: PairFacts, model: Model) -> list[Feature]:
     """The context evidence that is there, each with its weight in the model."""
     context, measures = facts.context, facts.measures
@@ -275,7 +280,10 @@ def context_lines_of(facts: PairFacts, model: Model) -> list[Feature]:
         detail = f"named by a source of level {level}; not weighed yet"
         lines.append(("source_authority", True, 1000 - 250 * level, detail))
 
-    evidence: list[Feature] = list(context.attributes)
+    evidence: list[Feature] = []
+    for line in context.attributes:
+        fitted = model.context.get(attribute_level(line), line.weight)
+        evidence.append(replace(line, weight=fitted))
     for name, present, raw, detail in lines:
         if present:
             weight = model.context.get(name, 0.0)  # one not fitted with is shown, not weighed

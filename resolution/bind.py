@@ -34,7 +34,6 @@ from .compare import measure
 from .identifiers import (
     UNLIKE_NAME,
     StatedIdentifier,
-    agreeing,
     excluded_line,
     excluding_schemes,
     holders_of,
@@ -327,7 +326,7 @@ def _by_identifier(ref: EntityRef, known: Register, rules: Rules) -> Resolution 
 
     ((root, raw),) = owners.items()
     is_doubtful = not exact and is_unlike(ref, root, known)
-    if not is_doubtful or agreeing(ref, root, known, rules):
+    if not is_doubtful or weigh(ref, root, known, rules).agrees:
         return _bound_to(raw, SAME_IDENTIFIER, known)
 
     own_case = _waiting_as(ref, waiting, known)
@@ -439,8 +438,7 @@ def _read_name(
 
 def _agreed(ref: EntityRef, roots: Sequence[str], known: Register, rules: Rules) -> list[str]:
     """The entities of a name that a contact, a constant value or the record speaks for."""
-    args = known, rules
-    agreed_roots = [r for r in roots if agreeing(ref, r, *args) or weigh(ref, r, *args).agrees]
+    agreed_roots = [root for root in roots if weigh(ref, root, known, rules).agrees]
     if agreed_roots or len(roots) < 2 or rules.stored is None:
         return agreed_roots
     return list(filter(rules.stored.shares_record, roots))

@@ -68,7 +68,6 @@ from .context import PairContext, PersonContext, context_ceiling, context_of
 from .extract import may_be_person
 from .identifiers import (
     SHARED_FROM,
-    agreeing,
     excluding_schemes,
     holders_of,
     stated_identifiers,
@@ -211,8 +210,8 @@ class NameScorer:
         for candidate in outcome.candidates if is_asked else ():
             if candidate.score < rules.bands.review_above:
                 continue
-            members, args = known.members(candidate.entity), (candidate.entity, known, rules)
-            is_rival = agreeing(mention, *args) or bool(weigh(mention, *args).agrees)
+            members = known.members(candidate.entity)
+            is_rival = weigh(mention, candidate.entity, known, rules).agrees
             for row in known.rows_between(members):
                 is_automatic = row.judged_by in _AUTOMATIC
                 if not is_automatic or row.verdict is not JudgementVerdict.MATCH:

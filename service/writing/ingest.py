@@ -218,7 +218,9 @@ class Importer(Caller):
 
                     observer = Observer(self._backend, self.principal)
                     for observation in observations_of(item.members, observer):
-                        self._draft(observer.passage(observation), words, _UNWRITTEN)
+                        passage = observer.passage(observation)
+                        check_shape(passage)
+                        self._draft(passage, words, _UNWRITTEN)
                     continue
                 if item.recorded_us is not None:
                     if item.recorded_us < before:
@@ -361,7 +363,6 @@ class Importer(Caller):
         return drafts
 
     def _draft(self, write: Write, words: Vocabulary, object_id: str) -> Draft:
-        check_shape(write)
         context = WriteContext(self.principal, words, self._backend.policy)
         draft = sanitize(write, context, object_id=object_id, references=References())
         return Writer(self._backend, self.principal).with_key(draft)

@@ -484,12 +484,8 @@ def _known_type(alias: Alias, known: Register) -> str:
 
 
 def _pending(alias: Alias, known: Register) -> bool:
-    entity = known.entity(alias.entity_id)
-    return (
-        entity is not None
-        and entity.state is EntityState.PENDING
-        and known.root(alias.entity_id) == alias.entity_id
-    )
+    root = known.entity(known.root(alias.entity_id))
+    return root is not None and root.state is EntityState.PENDING
 
 
 def _age(alias: Alias) -> tuple[int, str]:
@@ -570,7 +566,7 @@ def locate(mention: MentionOrId, known: Register, scopes: frozenset[str]) -> tup
         entity = known.entity(alias.entity_id)
         is_fit = entity is not None and compatible(ref.type, entity.type)
         if is_fit and alias.scope_id in scopes:
-            (waiting if _waits(alias, known) else roots).add(known.root(alias.entity_id))
+            (waiting if _pending(alias, known) else roots).add(known.root(alias.entity_id))
     return tuple(sorted(roots or waiting))
 
 
@@ -587,8 +583,3 @@ def _by_identifiers(
 
     named_roots = {known.root(alias.entity_id) for alias in known.named(alias_key(ref.name))}
     return tuple(sorted(owners & named_roots or owners))
-
-
-def _waits(alias: Alias, known: Register) -> bool:
-    root = known.entity(known.root(alias.entity_id))
-    return root is not None and root.state is EntityState.PENDING

@@ -377,10 +377,12 @@ def weigh(ref: EntityRef, root: str, known: Register, rules: Rules) -> Weighed:
         holders = holders_of(row, known, rules) if row.weight else {}
         if root in holders and len(holders) <= SHARED_FROM:
             lines["agrees"].append(Feature(row.scheme, 1.0, 0.0, f"equal: {row.value!r}"))
-    is_known = bool(constants) or any(not is_exact(scheme) for scheme in held_schemes)
-    is_known = is_known and rules.stored is not None
+    is_known = bool(constants) or not all(map(is_exact, held_schemes))
     return Weighed(
-        tuple(lines["agrees"]), tuple(lines["differs"]), tuple(lines["near"]), is_stated=is_known
+        tuple(lines["agrees"]),
+        tuple(lines["differs"]),
+        tuple(lines["near"]),
+        is_stated=is_known and rules.stored is not None,
     )
 
 

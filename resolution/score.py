@@ -244,11 +244,6 @@ _LABELS = {
 }
 
 
-def attribute_level(line: Feature) -> str:
-    """The key of an attribute's weight in a fitted model, such as `email equal`."""
-    return f"{line.name} {'equal' if line.score else 'differing'}"
-
-
 def context_lines_of(facts: PairFacts, model: Model) -> list[Feature]:
     """The context evidence that is there, each with its weight in the model."""
     context, measures = facts.context, facts.measures
@@ -282,7 +277,8 @@ def context_lines_of(facts: PairFacts, model: Model) -> list[Feature]:
 
     evidence: list[Feature] = []
     for line in context.attributes:
-        fitted = model.context.get(attribute_level(line), line.weight)
+        level = "equal" if line.score else "differing"
+        fitted = model.context.get(f"{line.name} {level}", line.weight)
         evidence.append(replace(line, weight=fitted))
     for name, present, raw, detail in lines:
         if present:

@@ -38,7 +38,6 @@ from ..schema.policy import ResolutionPolicy
 from ..schema.principal import TENANT_SCOPE
 from ..schema.slots import UNKNOWN_TYPE
 from ..schema.vocabulary import (
-    AttributeKind,
     CandidateSource,
     Decision,
     EntityState,
@@ -169,7 +168,7 @@ class NameScorer:
         scores = without_common_names(mention, scores, measures_of, known, rules)
         best = min(scores, key=lambda score: (-score.pair.score, score.entity_id), default=None)
         kind = _kind(mention, by_root[best.entity_id].root) if best else mention.type
-        agreed = {root for root, candidate in by_root.items() if candidate.is_contact}
+        agreed = {c.root.entity_id for c in candidates if any(line.weight for line in c.contacts)}
         verdict = decide(scores, rules.bands.of_type(kind), agreed)
         best_scores = verdict.ranked[:_CANDIDATES_SHOWN]
         is_bound = verdict.decision is Decision.BIND and verdict.winner is not None
@@ -219,7 +218,8 @@ class NameScorer:
                 bound = _last_end(known.entity(row.left_id), known.entity(row.right_id))
                 if bound is None or not rules.knows(bound, known):
                     continue
-                if _is_agreed(row, rules) and not is_rival:
+                # A birth date or a contact that speaks for the two is more than a name says.
+                if not is_rival and any(_rests_on(row, name) for name, _ in rules.bands.attributes):
                     continue
                 kind = _kind(mention, bound)
                 names = [form_of(mention.name, kind)]
@@ -579,15 +579,6 @@ def _doubts_of_contacts(
                 )
                 past = replace(rival, entity=root, vetoes=())
                 yield Doubt(bound.entity_id, _as_judged(judgement, entity, past), rival)
-
-
-def _is_agreed(judgement: Judgement, rules: Rules) -> bool:
-    """Whether a rule tied two names that a birth date or a contact speaks for, too."""
-    for name, kind in rules.bands.attributes:
-        is_telling = COMPARATORS[AttributeKind(kind)].is_contact or kind == AttributeKind.BIRTH_DATE
-        if is_telling and _rests_on(judgement, name):
-            return True
-    return False
 
 
 def _rests_on(judgement: Judgement, scheme: str) -> bool:

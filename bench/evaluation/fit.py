@@ -26,7 +26,6 @@ from tenure.resolution.context import NO_CONTEXT, PairContext
 from tenure.resolution.lexicon import profile_of
 from tenure.resolution.model import Model, VetoLimits, content_of, with_version
 from tenure.resolution.normalize import NORMALIZER_VERSION, normalize
-from tenure.resolution.score import attribute_level
 from tenure.resolution.vetoes import COMPARATORS
 from tenure.schema.policy import ResolutionPolicy
 from tenure.schema.vocabulary import AttributeKind
@@ -169,7 +168,7 @@ def attribute_levels(pairs: Iterable[LabelledPair]) -> tuple[FittedLevel, ...]:
     counts: dict[str, Counter[tuple[str, bool]]] = {}
     for pair in pairs:
         for line in pair.context.attributes:
-            level = attribute_level(line).rpartition(" ")[2]
+            level = "equal" if line.score else "differing"
             counts.setdefault(line.name, Counter())[level, pair.is_match] += 1
 
     rows: list[FittedLevel] = []

@@ -372,7 +372,8 @@ def batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
     batch: list[Any] = []
     for item in items:
         # A record without end is cut all the same: what a transaction takes has a limit.
-        is_full = len(batch) >= size and not _is_one_record(batch[-1], item)
+        is_one = bool(batch) and isinstance(item, Event) and item.record == batch[-1].record
+        is_full = len(batch) >= size and not is_one
         if is_full or len(batch) == 2 * size:
             yield batch
             batch = []
@@ -380,10 +381,6 @@ def batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
 
     if batch:
         yield batch
-
-
-def _is_one_record(left: Any, right: Any) -> bool:
-    return isinstance(left, Event) and isinstance(right, Event) and left.record == right.record
 
 
 _SUFFIXES: Final = (".csv", ".csv.gz", ".tsv", ".tsv.gz")

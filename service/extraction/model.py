@@ -500,6 +500,6 @@ def _stated_moment(value: object, *, is_end: bool = False) -> tuple[datetime | N
         stated = span.first if span else datetime.fromisoformat(str(value))
     except ValueError:
         return None, ""
-    stated = (is_end and span and span.end) or stated
+    stated = (span.end if span and is_end else None) or stated
     precision = span.precision if span else ""
     return stated.replace(tzinfo=stated.tzinfo or UTC).astimezone(UTC), precision

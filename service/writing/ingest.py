@@ -104,7 +104,7 @@ def shared_transactions(histories: Iterable[HistoryLines]) -> Iterator[list[Hist
         is_full = line_count + len(history.lines) > LINES_AT_ONCE
         if groups and (is_full or not object_ids.isdisjoint(history.group.references)):
             yield groups
-            groups, line_count, object_ids = [], 0, set()
+            groups, line_count, object_ids = [], 0, set[str]()
         groups.append(history)
         line_count += len(history.lines)
         object_ids.update(history.group.object_ids)

@@ -42,7 +42,7 @@ from tenure.bench.evaluation.resolution import (
     wilson,
 )
 from tenure.bench.name_peers import counts, logic_v2, token_sort
-from tenure.resolution.blocking import CANDIDATE_LIMIT, block_keys, weigh
+from tenure.resolution.blocking import CANDIDATE_LIMIT, KIND_WEIGHT, block_keys, hit_weight
 from tenure.resolution.context import NO_CONTEXT, PairContext
 from tenure.resolution.extract import Gazetteer, ShapeExtractor
 from tenure.resolution.model import default_model
@@ -152,9 +152,12 @@ def blocking(pairs: Sequence[LabelledPair]) -> dict[str, dict[str, float]]:
         hits = 0
         for pair in matches:
             weights: Counter[str] = Counter()
-            for key, weight in weigh(keys[pair.left], df, len(names)):
-                for name in index[key]:
-                    weights[name] += weight
+            for key, key_kind in keys[pair.left]:
+                weight = hit_weight(
+                    key_kind.label, KIND_WEIGHT[key_kind], postings=df[key], total=len(names)
+                )
+                for name in index[key] if weight is not None else ():
+                    weights[name] += weight or 0
             del weights[pair.left]
             best = sorted(weights, key=lambda name: (-weights[name], name))[:CANDIDATE_LIMIT]
             hits += pair.right in best

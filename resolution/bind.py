@@ -34,7 +34,6 @@ from .compare import measure
 from .identifiers import (
     UNLIKE_NAME,
     StatedIdentifier,
-    agreeing,
     excluded_line,
     excluding_schemes,
     holders_of,
@@ -327,7 +326,7 @@ def _by_identifier(ref: EntityRef, known: Register, rules: Rules) -> Resolution 
 
     ((root, raw),) = owners.items()
     is_doubtful = not exact and is_unlike(ref, root, known)
-    if not is_doubtful or agreeing(ref, root, known, rules):
+    if not is_doubtful or weigh(ref, root, known, rules).agrees:
         return _bound_to(raw, SAME_IDENTIFIER, known)
 
     own_case = _waiting_as(ref, waiting, known)
@@ -439,8 +438,7 @@ def _read_name(
 
 def _agreed(ref: EntityRef, roots: Sequence[str], known: Register, rules: Rules) -> list[str]:
     """The entities of a name that a contact, a constant value or the record speaks for."""
-    args = known, rules
-    agreed_roots = [r for r in roots if agreeing(ref, r, *args) or weigh(ref, r, *args).agrees]
+    agreed_roots = [root for root in roots if weigh(ref, root, known, rules).agrees]
     if agreed_roots or len(roots) < 2 or rules.stored is None:
         return agreed_roots
     return list(filter(rules.stored.shares_record, roots))
@@ -486,12 +484,8 @@ def _known_type(alias: Alias, known: Register) -> str:
 
 
 def _pending(alias: Alias, known: Register) -> bool:
-    entity = known.entity(alias.entity_id)
-    return (
-        entity is not None
-        and entity.state is EntityState.PENDING
-        and known.root(alias.entity_id) == alias.entity_id
-    )
+    root = known.entity(known.root(alias.entity_id))
+    return root is not None and root.state is EntityState.PENDING
 
 
 def _age(alias: Alias) -> tuple[int, str]:
@@ -572,7 +566,7 @@ def locate(mention: MentionOrId, known: Register, scopes: frozenset[str]) -> tup
         entity = known.entity(alias.entity_id)
         is_fit = entity is not None and compatible(ref.type, entity.type)
         if is_fit and alias.scope_id in scopes:
-            (waiting if _waits(alias, known) else roots).add(known.root(alias.entity_id))
+            (waiting if _pending(alias, known) else roots).add(known.root(alias.entity_id))
     return tuple(sorted(roots or waiting))
 
 
@@ -589,8 +583,3 @@ def _by_identifiers(
 
     named_roots = {known.root(alias.entity_id) for alias in known.named(alias_key(ref.name))}
     return tuple(sorted(owners & named_roots or owners))
-
-
-def _waits(alias: Alias, known: Register) -> bool:
-    root = known.entity(known.root(alias.entity_id))
-    return root is not None and root.state is EntityState.PENDING

@@ -373,22 +373,6 @@ def block_keys(form: NameForm) -> tuple[BlockKey, ...]:
     return tuple(sorted(key for key in keys if len(key[0]) > 2))
 
 
-def weigh(
-    keys: Iterable[BlockKey], df: Mapping[str, int], n_aliases: int
-) -> tuple[tuple[str, int], ...]:
-    """The (key, weight) pairs of a query, sorted by key.
-
-    Keys that no alias carries, and keys that too many carry, are left out.
-    """
-    query: list[tuple[str, int]] = []
-    for key, kind in sorted(keys):
-        if df.get(key, 0) > 0:
-            weight = hit_weight(kind.label, KIND_WEIGHT[kind], postings=df[key], total=n_aliases)
-            if weight is not None:
-                query.append((key, weight))
-    return tuple(query)
-
-
 class Outline(NamedTuple):
     """The parts of a name that tell at a glance whether it may be another's."""
 

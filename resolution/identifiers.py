@@ -340,17 +340,6 @@ def lookup_of(mentions: Iterable[MentionOrId], schemes: Schemes = DEFAULT_SCHEME
     )
 
 
-def agreeing(ref: EntityRef, root: str, known: Register, rules: Rules) -> bool:
-    """Whether a contact that the mention states reaches an entity, and few other_candidates."""
-    for row in stated_identifiers(ref, rules.bands.attributes):
-        if row.kind is None or not row.weight or not COMPARATORS[row.kind].is_contact:
-            continue
-        holders = holders_of(row, known, rules)
-        if root in holders and len(holders) <= SHARED_FROM:
-            return True
-    return False
-
-
 class Weighed(NamedTuple):
     """What a write says of a mention apart from its name, against what an entity has stored."""
 
@@ -367,10 +356,10 @@ def weigh(ref: EntityRef, root: str, known: Register, rules: Rules) -> Weighed:
     stated_rows = [
         row for row in stated_identifiers(ref, rules.bands.attributes) if not is_exact(row.scheme)
     ]
-    if rules.stored is None or not (rules.evidence or stated_rows):
+    if not (rules.evidence or stated_rows):
         return Weighed()
 
-    constants = rules.stored.constants(root)
+    constants = rules.stored.constants(root) if rules.stored else {}
     lines: dict[str, list[Feature]] = {"agrees": [], "differs": [], "near": []}
     for slot, key in sorted(rules.evidence.items()):
         stored_keys = sorted(constants.get(slot, ()))
@@ -385,11 +374,15 @@ def weigh(ref: EntityRef, root: str, known: Register, rules: Rules) -> Weighed:
 
     held_schemes = known.held(root, rules.identifier_test(known))
     for row in stated_rows:
-        if root in holders_of(row, known, rules):
+        holders = holders_of(row, known, rules) if row.weight else {}
+        if root in holders and len(holders) <= SHARED_FROM:
             lines["agrees"].append(Feature(row.scheme, 1.0, 0.0, f"equal: {row.value!r}"))
-    is_known = bool(constants) or any(not is_exact(scheme) for scheme in held_schemes)
+    is_known = bool(constants) or not all(map(is_exact, held_schemes))
     return Weighed(
-        tuple(lines["agrees"]), tuple(lines["differs"]), tuple(lines["near"]), is_stated=is_known
+        tuple(lines["agrees"]),
+        tuple(lines["differs"]),
+        tuple(lines["near"]),
+        is_stated=is_known and rules.stored is not None,
     )
 
 

@@ -14,7 +14,7 @@ before it is scored. Checklist C-048, C-049.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import filterfalse
 
@@ -147,11 +147,14 @@ def name_ceiling(measures: Iterable[Measures], model: Model) -> float:
     )
 
 
-def decide(candidates: Iterable[ScoredEntity], policy: ResolutionPolicy) -> RankedVerdict:
+def decide(
+    candidates: Iterable[ScoredEntity], policy: ResolutionPolicy, agreed: Container[str] = ()
+) -> RankedVerdict:
     """The decision among scored candidates; ties break on the entity id.
 
     An entity that is listed twice counts once, with its better score. A vetoed winner never
-    binds, however low a policy sets `bind_at`.
+    binds, however low a policy sets `bind_at`. `agreed` are the ids that a birth date or a contact
+    speaks for: only they rival a winner that is one of them.
     """
     best_of: dict[str, ScoredEntity] = {}
     for candidate in sorted(candidates, key=_rank):
@@ -161,7 +164,8 @@ def decide(candidates: Iterable[ScoredEntity], policy: ResolutionPolicy) -> Rank
         return RankedVerdict(decision=Decision.NEW, winner=None, suggestion=None, ranked=())
 
     best = ranking[0]
-    if len(ranking) > 1 and ranking[1].pair.score >= policy.review_above:
+    rivals = [r for r in ranking[1:] if best.entity_id not in agreed or r.entity_id in agreed]
+    if rivals and rivals[0].pair.score >= policy.review_above:
         best = ScoredEntity(best.entity_id, with_veto(best.pair, VetoCode.MARGIN))
 
     decision = Decision.REVIEW if best.pair.score > policy.review_above else Decision.NEW
@@ -271,7 +275,11 @@ def context_lines_of(facts: PairFacts, model: Model) -> list[Feature]:
         detail = f"named by a source of level {level}; not weighed yet"
         lines.append(("source_authority", True, 1000 - 250 * level, detail))
 
-    evidence: list[Feature] = list(context.attributes)
+    evidence: list[Feature] = []
+    for line in context.attributes:
+        level = "equal" if line.score else "differing"
+        fitted = model.context.get(f"{line.name} {level}", line.weight)
+        evidence.append(replace(line, weight=fitted))
     for name, present, raw, detail in lines:
         if present:
             weight = model.context.get(name, 0.0)  # one not fitted with is shown, not weighed

@@ -65,7 +65,13 @@ from .clusters import Clusters
 from .compare import Measures
 from .context import PairContext, PersonContext, context_ceiling, context_of
 from .extract import may_be_person
-from .identifiers import SHARED_FROM, excluding_schemes, holders_of, stated_identifiers, weigh
+from .identifiers import (
+    SHARED_FROM,
+    excluding_schemes,
+    holders_of,
+    stated_identifiers,
+    weigh,
+)
 from .keys import alias_key, folded
 from .known import FamilyName, NearTest
 from .model import Model, default_model
@@ -162,7 +168,8 @@ class NameScorer:
         scores = without_common_names(mention, scores, measures_of, known, rules)
         best = min(scores, key=lambda score: (-score.pair.score, score.entity_id), default=None)
         kind = _kind(mention, by_root[best.entity_id].root) if best else mention.type
-        verdict = decide(scores, rules.bands.of_type(kind))
+        agreed = {c.root.entity_id for c in candidates if any(line.weight for line in c.contacts)}
+        verdict = decide(scores, rules.bands.of_type(kind), agreed)
         best_scores = verdict.ranked[:_CANDIDATES_SHOWN]
         is_bound = verdict.decision is Decision.BIND and verdict.winner is not None
         candidates_shown: list[EntityCandidate] = []
@@ -203,12 +210,16 @@ class NameScorer:
             if candidate.score < rules.bands.review_above:
                 continue
             members = known.members(candidate.entity)
+            is_rival = weigh(mention, candidate.entity, known, rules).agrees
             for row in known.rows_between(members):
                 is_automatic = row.judged_by in _AUTOMATIC
                 if not is_automatic or row.verdict is not JudgementVerdict.MATCH:
                     continue
                 bound = _last_end(known.entity(row.left_id), known.entity(row.right_id))
                 if bound is None or not rules.knows(bound, known):
+                    continue
+                # A birth date or a contact that speaks for the two is more than a name says.
+                if not is_rival and any(_rests_on(row, name) for name, _ in rules.bands.attributes):
                     continue
                 kind = _kind(mention, bound)
                 names = [form_of(mention.name, kind)]
@@ -431,6 +442,10 @@ class NameScorer:
             pair = with_veto(pair, VetoCode.CHAIN)
         if candidate.is_near:
             pair = with_veto(pair, VetoCode.ATTRIBUTE_CONFLICT)
+        if kind == PERSON and may_merge and not pair.vetoes:
+            weighed = weigh(mention, candidate.root.entity_id, known, rules)
+            if weighed.is_stated and not weighed.agrees:
+                pair = with_veto(pair, VetoCode.PERSON_WITHOUT_CONTEXT)
         return ScoredEntity(candidate.root.entity_id, pair)
 
     def _fits_cluster(

@@ -17,7 +17,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, DecimalException
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from .errors import Fault, InvalidInput
 from .interval import INF_US, MIN_US
@@ -130,6 +130,42 @@ def moment(instant_us: int) -> datetime | None:
     if instant_us in (MIN_US, INF_US):
         return None
     return _EPOCH + timedelta(microseconds=instant_us)
+
+
+class CalendarSpan(NamedTuple):
+    """A stated day, month or year, by local times without a zone."""
+
+    first: datetime
+    end: datetime | None
+    """The first instant after it; None if the calendar ends with it."""
+    precision: str
+    """`year` or `month`, empty for a day."""
+    zone: str
+    """The zone that is stated with it, or empty."""
+
+
+_CALENDAR: Final = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?:\[([\w/+-]+)\])?", re.ASCII)
+
+
+def calendar_span(text: str) -> CalendarSpan | None:
+    """What a text such as `1994-10[Europe/Berlin]` states; None if it is no day, month or year.
+
+    Raises:
+        ValueError: the calendar does not have it.
+    """
+    match = _CALENDAR.fullmatch(text)
+    if match is None:
+        return None
+    year, month, day, zone = match.groups()
+    first = datetime(int(year), int(month or 1), int(day or 1))  # noqa: DTZ001
+    precision = "" if day else "month" if month else "year"
+
+    # 32 days after the first of a month and 366 after that of a year are in the next one.
+    try:
+        end = first + timedelta(days=1 if day else 32 if month else 366)
+    except OverflowError:
+        return CalendarSpan(first, None, precision, zone or "")
+    return CalendarSpan(first, end if day else end.replace(day=1), precision, zone or "")
 
 
 def stated_span(start: datetime, precision: str) -> str:

@@ -27,6 +27,8 @@ Moment = str | datetime | None
 """ISO 8601 text with a zone, an aware datetime, or None."""
 
 
+RECORD_SCHEME: Final = "record://"
+"""How the origin of a record begins: all that one record says of a name is weighed together."""
 RESTATE: Final = "restate"
 """The verb of a record that its source states again, with what changed in it."""
 
@@ -178,6 +180,8 @@ class Submission:
     """Whose sight decides what may count as standing around a mention; None: nothing does."""
     has_reader: bool = True
     """Whether somebody reads the receipts: an import only counts them, so that they name nobody."""
+    record: tuple[Draft, ...] = ()
+    """All drafts of the record that this write is a part of: their evidence counts for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

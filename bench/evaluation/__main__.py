@@ -22,8 +22,9 @@ from tenure.schema.errors import InvalidInput, NotFound, Unavailable, unknown
 from tenure.service.visual.text import json_text
 
 if TYPE_CHECKING:
+    from .fit import LabelledPair
     from .recall import EvaluationOptions, RecallReport, Watch
-    from .resolution import Interval95, Report, SetReport
+    from .resolution import FitReport, Interval95, Report, SetReport
 
 app = typer.Typer(cls=GuardedGroup, no_args_is_help=True, rich_markup_mode=None)
 app.callback()(options)
@@ -283,20 +284,10 @@ def resolution(
     from tenure.bench.evaluation.fit import model_to_json
     from tenure.resolution.model import default_model, model_from_json
 
-    from .resolution import STRESS, pairs_from_rows, refit_platt
+    from .resolution import STRESS, refit_platt
     from .resolution import evaluate as measure
 
-    if not file.exists():
-        raise NotFound(f"there is no file {file}", code="unknown_file")
-    with file.open(encoding="utf-8", newline="") as lines:
-        try:
-            pairs = pairs_from_rows(csv.DictReader(lines))
-        except KeyError as missing:
-            raise InvalidInput(
-                f"{file} has no column {missing}; it needs pair_id, kind, name1, name2, "
-                "is_match, cluster1, cluster2",
-                code="bad_file",
-            ) from missing
+    pairs = _labelled_pairs(file)
     if stress not in STRESS:
         raise unknown("stress test", stress, filter(None, STRESS))
 
@@ -312,6 +303,60 @@ def resolution(
         if outcome.model is None:
             raise InvalidInput(f"no new model: {outcome.refused}", code="refit_refused")
         refit.write_text(model_to_json(outcome.model), encoding="utf-8")
+
+
+def _labelled_pairs(file: Path) -> tuple[LabelledPair, ...]:
+    from .resolution import pairs_from_rows
+
+    if not file.exists():
+        raise NotFound(f"there is no file {file}", code="unknown_file")
+    with file.open(encoding="utf-8", newline="") as lines:
+        try:
+            return pairs_from_rows(csv.DictReader(lines))
+        except KeyError as missing:
+            raise InvalidInput(
+                f"{file} has no column {missing}; it needs pair_id, kind, name1, name2, "
+                "is_match, cluster1, cluster2",
+                code="bad_file",
+            ) from missing
+
+
+_LEVELS: Columns = {
+    "column": "column",
+    "level": "level",
+    "matches": "matches",
+    "others": "non_matches",
+    "m": lambda row: f"{row.m:.4f}",
+    "u": lambda row: f"{row.u:.4f}",
+    "weight": lambda row: f"{row.weight:+.2f}",
+}
+
+
+@app.command(epilog=examples("python -m bench.evaluation fit labels.csv -o model.json"))
+def fit(
+    context: typer.Context,
+    file: Path,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the model goes.")] = Path(
+        "model.json"
+    ),
+) -> None:
+    """Fit a weight for each level of each column to labelled pairs.
+
+    The CSV has the columns of `resolution`, and those of attributes in twos: email1, email2, ...
+    """
+    from tenure.bench.evaluation.fit import model_to_json
+
+    from .resolution import fit_columns
+
+    found = fit_columns(_labelled_pairs(file), file.name)
+    output.write_text(model_to_json(found.model), encoding="utf-8")
+    answer(context, found, lambda screen: _show_fit(screen, found))
+
+
+def _show_fit(screen: Screen, found: FitReport) -> None:
+    screen.line(f"model {found.model.version}; what it does to the third that was held out:")
+    screen.table((found.held_out.pooled, *found.held_out.sets), _SETS)
+    screen.table(found.levels, _LEVELS)
 
 
 def _proof(row: SetReport) -> str:

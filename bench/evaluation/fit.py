@@ -26,6 +26,9 @@ from tenure.resolution.context import NO_CONTEXT, PairContext
 from tenure.resolution.lexicon import profile_of
 from tenure.resolution.model import Model, VetoLimits, content_of, with_version
 from tenure.resolution.normalize import NORMALIZER_VERSION, normalize
+from tenure.resolution.vetoes import COMPARATORS
+from tenure.schema.policy import ResolutionPolicy
+from tenure.schema.vocabulary import AttributeKind
 
 PRIOR_SHARE = 0.287
 """Share of matches among the labelled pairs the model speaks about."""
@@ -127,9 +130,88 @@ def fit(pairs: Sequence[LabelledPair], *, fitted_on: Mapping[str, object]) -> Mo
 
     evidence = _unseen_evidence(draft, measurements)
     slope, intercept = platt(evidence)
+    context = dict(CONTEXT_PRIOR)
+    for row in attribute_levels(pairs):
+        context[f"{row.column} {row.level}"] = row.weight
     return with_version(
-        replace(draft, weights=_weights(measurements), slope=slope, intercept=intercept)
+        replace(
+            draft,
+            weights=_weights(measurements),
+            slope=slope,
+            intercept=intercept,
+            context=context,
+        )
     )
+
+
+@dataclass(frozen=True, slots=True)
+class FittedLevel:
+    """How often a column is at a level among matches and non-matches, and what that weighs."""
+
+    column: str
+    level: str
+    matches: int
+    non_matches: int
+    m: float
+    """Share of the matches that state the column on both sides."""
+    u: float
+    """The same of the non-matches."""
+    weight: float
+    """Log-odds."""
+
+
+def attribute_levels(pairs: Iterable[LabelledPair]) -> tuple[FittedLevel, ...]:
+    """The levels of all attributes that labelled pairs state on both sides.
+
+    A birth date that differs keeps the weight of its conflict, which also forbids a merge.
+    """
+    counts: dict[str, Counter[tuple[str, bool]]] = {}
+    for pair in pairs:
+        for line in pair.context.attributes:
+            level = "equal" if line.score else "differing"
+            counts.setdefault(line.name, Counter())[level, pair.is_match] += 1
+
+    rows: list[FittedLevel] = []
+    kinds = dict(ResolutionPolicy().attributes)
+    for column, found in sorted(counts.items()):
+        is_unique = COMPARATORS[AttributeKind(kinds[column])].is_unique
+        for level in ("equal",) if is_unique else ("equal", "differing"):
+            rows.append(_fitted_level(column, level, found))
+    return tuple(rows)
+
+
+def _fitted_level(
+    column: str, level: str, counts: Mapping[tuple[str, bool], int], weight: float | None = None
+) -> FittedLevel:
+    shares: dict[bool, float] = {}
+    for truth in (True, False):
+        total = sum(count for (_, is_match), count in counts.items() if is_match is truth)
+        # Half a pair at each of the two levels: what no label has is unlikely, not ruled out.
+        shares[truth] = (counts.get((level, truth), 0) + _COUNT_PRIOR) / (total + 2 * _COUNT_PRIOR)
+    fitted = math.log(shares[True] / shares[False]) if weight is None else weight
+    return FittedLevel(
+        column,
+        level,
+        counts.get((level, True), 0),
+        counts.get((level, False), 0),
+        round(shares[True], 6),
+        round(shares[False], 6),
+        round(fitted, 6),
+    )
+
+
+def fitted_levels(model: Model, pairs: Sequence[LabelledPair]) -> tuple[FittedLevel, ...]:
+    """Every level of every column, of names and attributes, as a model weighs it."""
+    counts: dict[str, Counter[tuple[str, bool]]] = {row.name: Counter() for row in COMPARISONS}
+    for pair in pairs:
+        for row, index in zip(COMPARISONS, measure_pair(pair, model).levels, strict=True):
+            counts[row.name][row.levels[index], pair.is_match] += 1
+
+    rows: list[FittedLevel] = []
+    for row in COMPARISONS:
+        for level, weight in zip(row.levels, model.weights[row.name], strict=True):
+            rows.append(_fitted_level(row.name, level, counts[row.name], weight))
+    return (*rows, *attribute_levels(pairs))
 
 
 def measure_pair(pair: LabelledPair, model: Model) -> Measures:

@@ -18,8 +18,11 @@ from itertools import pairwise
 
 from tenure.bench.evaluation.fit import (
     CalibrationLabel,
+    FittedLevel,
     LabelledPair,
     evidence_of,
+    fit,
+    fitted_levels,
     measure_pair,
     platt,
     split,
@@ -28,10 +31,11 @@ from tenure.resolution.context import NO_CONTEXT, PairContext, PersonContext
 from tenure.resolution.model import Model, default_model, with_version
 from tenure.resolution.normalize import normalize
 from tenure.resolution.score import context_lines_of, score_pair
-from tenure.resolution.vetoes import PairFacts
+from tenure.resolution.vetoes import PairFacts, compare_attributes
 from tenure.schema.errors import InvalidInput, unknown
 from tenure.schema.policy import ResolutionPolicy
 from tenure.schema.slots import ENTITY_TYPES, UNKNOWN_TYPE
+from tenure.schema.vocabulary import AttributeKind
 
 PROVEN_FROM = 300
 """Bound pairs from which a precision may be called proven."""
@@ -176,7 +180,61 @@ def _pair(row: Mapping[str, str]) -> LabelledPair:
         is_match=_LABELS[label],
         left_cluster=row["cluster1"],
         right_cluster=row["cluster2"],
+        context=_context(row),
     )
+
+
+def _context(row: Mapping[str, str]) -> PairContext:
+    """What the attribute columns of a row say, such as `email1` and `email2`."""
+    kinds = {slot: AttributeKind(kind) for slot, kind in ResolutionPolicy().attributes}
+    sides: list[dict[str, list[str]]] = []
+    for side in "12":
+        cells = {slot: row.get(slot + side) or "" for slot in kinds}
+        sides.append({slot: [cell] for slot, cell in cells.items() if cell.strip()})
+    evidence = compare_attributes(sides[0], sides[1], kinds)
+    if not evidence.features:
+        return NO_CONTEXT
+    return PairContext(
+        attributes=evidence.features,
+        same_contact=evidence.same_contact,
+        attribute_conflict=evidence.conflict,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FitReport:
+    """A model that was fitted to labels, and what it does to labels that it has not seen."""
+
+    model: Model
+    levels: tuple[FittedLevel, ...]
+    held_out: Report
+
+
+def fit_columns(pairs: Sequence[LabelledPair], source: str) -> FitReport:
+    """Fit a weight for each level of each column, of names and attributes, to labelled pairs.
+
+    A third of the clusters is held out.
+
+    Raises:
+        InvalidInput: `refit_refused` for too few labels, or a held-out precision below 0.99.
+    """
+    train, held = split(pairs, 0, 3)
+    if len(train) < REFIT_MIN_LABELS or len({pair.is_match for pair in train}) < 2:
+        raise InvalidInput(
+            f"no new model: {len(train)} labels to fit on; {REFIT_MIN_LABELS} are needed, matches "
+            "and others among them",
+            code="refit_refused",
+        )
+    model = fit(train, fitted_on={"files": [source], "pairs": len(train), "held_out": len(held)})
+    report = evaluate(held, assume_same_scope=True, model=model)
+    bound = report.pooled.bind
+    if bound.n and bound.share < REFIT_MIN_PRECISION:
+        raise InvalidInput(
+            f"no new model: held-out precision {bound.share:.4f} ({bound.right}/{bound.n}) is "
+            f"below {REFIT_MIN_PRECISION}; label more pairs",
+            code="refit_refused",
+        )
+    return FitReport(model, fitted_levels(model, train), report)
 
 
 def wilson(right: int, n: int) -> Interval95:

@@ -38,7 +38,7 @@ from ...schema.errors import InvalidInput, NotFound, TenureError, Unavailable, u
 from ...schema.interval import INF_US, MIN_US
 from ...schema.limits import INTEGER_MAX, LENGTHS, check_json, check_text
 from ...schema.principal import EVERYONE_TAG, Scope
-from ...schema.values import Value, canonical_json, iso, micros
+from ...schema.values import Value, calendar_span, canonical_json, iso, micros
 from ...schema.vocabulary import Classification, Enforcement, parse
 from ...schema.write import Moment
 from ..visual.zone import READING_ZONE
@@ -58,7 +58,6 @@ STAMP_WAIT_S: Final = 2.0
 _STAMP_PAUSE_S: Final = 0.02
 
 _TOO_FINE: Final = re.compile(r"[.,]\d{6}\d*[1-9]")
-_CALENDAR: Final = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?:\[([\w/+-]+)\])?", re.ASCII)
 _THROUGH_END: Final = frozenset({"valid_until", "until"})
 """Fields in which a date, month or year counts through its end."""
 _LAST_INSTANT: Final = frozenset({"tx", "tx1", "tx2"})
@@ -265,10 +264,8 @@ def instant(value: Moment, *, field: str) -> int:
     if value == _OPEN_END:
         return INF_US
     if isinstance(value, str):
-        match = _CALENDAR.fullmatch(value)
-        if match and not (field == "recorded_at" and match[3] is None):
-            return _calendar_instant(match, field)
-        return micros(_iso_time(value, field))
+        instant_us = _calendar_instant(value, field)
+        return micros(_iso_time(value, field)) if instant_us is None else instant_us
 
     if isinstance(value, datetime):
         if getattr(value, "nanosecond", 0) % 1000:
@@ -290,8 +287,8 @@ def optional(value: Moment, *, field: str) -> int | None:
 
 def certain_from(start: Moment) -> int | None:
     """The end of the month or year that is stated as a start; None for any other start."""
-    match = _CALENDAR.fullmatch(start) if isinstance(start, str) else None
-    return _calendar_instant(match, "valid_until") if match and not match[3] else None
+    span = calendar_span(start) if isinstance(start, str) else None
+    return _calendar_instant(str(start), "valid_until") if span and span.precision else None
 
 
 def _iso_time(text: str, field: str) -> datetime:
@@ -310,30 +307,27 @@ def _iso_time(text: str, field: str) -> datetime:
         ) from error
 
 
-def _calendar_instant(match: re.Match[str], field: str) -> int:
-    year, month, day_of_month, zone_name = match.groups()
+def _calendar_instant(text: str, field: str) -> int | None:
+    """The instant that a stated day, month or year means; None for any other text."""
     try:
-        start = datetime(int(year), int(month or 1), int(day_of_month or 1))  # noqa: DTZ001
-        stated_zone = ZoneInfo(zone_name) if zone_name else UTC
+        span = calendar_span(text)
+        if span is None or (field == "recorded_at" and span.precision):
+            return None
+        stated_zone = ZoneInfo(span.zone) if span.zone else UTC
     except (ValueError, LookupError, OSError) as error:
         raise InvalidInput(
-            f"{field} {match[0]!r} is no date of the calendar ({error})",
+            f"{field} {text!r} is no date of the calendar ({error})",
             code="bad_time",
             field=field,
         ) from error
 
-    is_asked = not zone_name and field in _ASKED
+    is_asked = not span.zone and field in _ASKED
     zone = READING_ZONE.get() if is_asked else stated_zone
     if field not in _THROUGH_END | _LAST_INSTANT:
-        return micros(local_time(start, zone, field, is_date=True))
-
-    # 32 days after the first of a month and 366 after that of a year are in the next one.
-    try:
-        next_start = start + timedelta(days=1 if day_of_month else 32 if month else 366)
-    except OverflowError:
+        return micros(local_time(span.first, zone, field, is_date=True))
+    if span.end is None:
         return INF_US
-    next_start = next_start if day_of_month else next_start.replace(day=1)
-    return micros(local_time(next_start, zone, field, is_date=True)) - (field in _LAST_INSTANT)
+    return micros(local_time(span.end, zone, field, is_date=True)) - (field in _LAST_INSTANT)
 
 
 def local_time(

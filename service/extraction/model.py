@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple, cast
 from ...schema.errors import InvalidInput, Unavailable
 from ...schema.slots import Slot
 from ...schema.terms import content_terms
-from ...schema.values import canonical_json, fields_of
+from ...schema.values import calendar_span, canonical_json, fields_of
 from ...schema.vocabulary import SlotKind, ValueType
 from .claims import (
     ExtractedClaim,
@@ -423,7 +423,7 @@ def _check(
         raise _Unfit(f"{name}: an operation that was not offered")
 
     valid_from, precision = _stated_moment(claim.get("valid_from"))
-    valid_until, _ = _stated_moment(claim.get("valid_until"))
+    valid_until, _ = _stated_moment(claim.get("valid_until"), is_end=True)
     if valid_from and valid_until and valid_until <= valid_from:
         raise _Unfit(f"{name}: it ends before it begins")
 
@@ -493,14 +493,13 @@ def _subject(subject: object, text: str, context: ExtractionContext, name: str) 
     return subject.strip()
 
 
-def _stated_moment(value: object) -> tuple[datetime | None, str]:
-    """A stated day or moment in UTC, or the first one of a month or year with its precision."""
-    if not isinstance(value, str):
-        return None, ""
-    precision = {len("2024"): "year", len("2024-05"): "month"}.get(len(value), "")
-    first_day = {"year": f"{value}-01-01", "month": f"{value}-01"}.get(precision, value)
+def _stated_moment(value: object, *, is_end: bool = False) -> tuple[datetime | None, str]:
+    """A stated day or moment in UTC; a month or year with its precision. An end counts through."""
     try:
-        moment = datetime.fromisoformat(first_day)
+        span = calendar_span(value) if isinstance(value, str) else None
+        stated = span.first if span else datetime.fromisoformat(str(value))
     except ValueError:
         return None, ""
-    return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC), precision
+    stated = (span.end if span and is_end else None) or stated
+    precision = span.precision if span else ""
+    return stated.replace(tzinfo=stated.tzinfo or UTC).astimezone(UTC), precision

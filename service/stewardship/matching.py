@@ -169,8 +169,10 @@ class Matching(Caller):
             proposals = self._proposals(reader, stretch, sight)
             pairs = self._pairs(reader, stretch, proposals.pairs, sight)
 
+        # By what a merge would settle, times how likely it is; ties by score, then by id.
+        pairs.sort(key=lambda p: (-p.worth, -p.comparison.candidate.log_odds, p.pair_id))
         return Crossing(
-            pairs=ranked(pairs)[:limit],
+            pairs=tuple(pairs[:limit]),
             after=raw_ids[-1] if len(raw_ids) == entities else "",
             entities=len(stretch),
             names=proposals.names,
@@ -318,16 +320,6 @@ class _Proposals:
     names: int
     comparisons: int = 0
     pairs: dict[tuple[str, str], None] = field(default_factory=dict[tuple[str, str], None])
-
-
-def ranked(pairs: Iterable[DuplicatePair]) -> tuple[DuplicatePair, ...]:
-    """Pairs by what a merge would settle, times how likely it is; ties by score, then by id."""
-    return tuple(
-        sorted(
-            pairs,
-            key=lambda pair: (-pair.worth, -pair.comparison.candidate.log_odds, pair.pair_id),
-        )
-    )
 
 
 def most_telling(pairs: Iterable[DuplicatePair]) -> tuple[DuplicatePair, ...]:

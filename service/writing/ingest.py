@@ -19,17 +19,17 @@ import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from ...schema.errors import InvalidInput, TenureError, Unavailable
 from ...schema.interval import MIN_US
 from ...schema.principal import DEFINE, OPERATE, Principal
 from ...schema.slots import Vocabulary
 from ...schema.values import CLOCK_SKEW_US, check_not_future
-from ...schema.write import Draft, Write, check_start
+from ...schema.write import Draft, Submission, Write, check_start
 from ...store.commit.work import Result
 from ...store.port.store import WriteTx
 from ..backend.backend import Backend
@@ -80,15 +80,6 @@ class HistoryLines(NamedTuple):
     lines: list[Line]
 
 
-def history_lines(tenant: str, events: Sequence[Event]) -> HistoryLines:
-    """The group of events with one stamp."""
-    recorded_us = events[0].recorded_us
-    assert recorded_us is not None  # reading refused a line without one
-    pairs = ((event.members, event.write) for event in events)
-    group = RecordedGroup.from_events(tenant, recorded_us, pairs)
-    return HistoryLines(group, [event.line for event in events])
-
-
 def steps_of(items: Iterable[Definition | TalkLine | Event]) -> Iterator[Definition | list[Event]]:
     """The events of each stamp, in their order; a definition before the group it is in."""
     group: list[Event] = []
@@ -105,31 +96,21 @@ def steps_of(items: Iterable[Definition | TalkLine | Event]) -> Iterator[Definit
         yield group
 
 
-@dataclass(slots=True)
-class PendingGroups:
-    """Groups that will share the next transaction."""
+def shared_transactions(histories: Iterable[HistoryLines]) -> Iterator[list[HistoryLines]]:
+    """Groups that share a transaction, none of which refers to what another one makes."""
+    groups: list[HistoryLines] = []
+    line_count, object_ids = 0, set[str]()
+    for history in histories:
+        is_full = line_count + len(history.lines) > LINES_AT_ONCE
+        if groups and (is_full or not object_ids.isdisjoint(history.group.references)):
+            yield groups
+            groups, line_count, object_ids = [], 0, set[str]()
+        groups.append(history)
+        line_count += len(history.lines)
+        object_ids.update(history.group.object_ids)
 
-    _groups: list[HistoryLines] = field(default_factory=list[HistoryLines])
-    _line_count: int = 0
-    _object_ids: set[str] = field(default_factory=set[str])
-
-    def has_room_for(self, history: HistoryLines) -> bool:
-        """Tell whether a group fits, and refers to nothing that these are yet to make."""
-        if self._line_count + len(history.lines) > LINES_AT_ONCE:
-            return False
-        return self._object_ids.isdisjoint(history.group.references)
-
-    def add(self, history: HistoryLines) -> None:
-        """Put a group behind the others."""
-        self._groups.append(history)
-        self._line_count += len(history.lines)
-        self._object_ids.update(history.group.object_ids)
-
-    def drain(self) -> list[HistoryLines]:
-        """Give the groups away, in their order."""
-        groups = self._groups
-        self._groups, self._line_count, self._object_ids = [], 0, set()
-        return groups
+    if groups:
+        yield groups
 
 
 Item = Definition | TalkLine | Event
@@ -218,7 +199,9 @@ class Importer(Caller):
 
                     observer = Observer(self._backend, self.principal)
                     for observation in observations_of(item.members, observer):
-                        self._draft(observer.passage(observation), words, _UNWRITTEN)
+                        passage = observer.passage(observation)
+                        check_shape(passage)
+                        self._draft(passage, words, _UNWRITTEN)
                     continue
                 if item.recorded_us is not None:
                     if item.recorded_us < before:
@@ -263,7 +246,7 @@ class Importer(Caller):
         except TenureError as error:
             self._refuse(error, [item.line], tally)
         else:
-            tally.definitions += 1
+            tally.counts["definitions"] += 1
 
     def _write(self, items: Iterator[Item], tally: Tally) -> None:
         talk: TalkImport | None = None
@@ -298,9 +281,9 @@ class Importer(Caller):
                 self._refuse(outcome, [line], tally)
             elif outcome:
                 tally.take(outcome)
-                tally.transactions += 1
+                tally.counts["transactions"] += 1
             else:
-                tally.skipped += 1
+                tally.counts["skipped"] += 1
             self._tell(line, tally)
 
         tally.talk = talk.totals
@@ -322,13 +305,19 @@ class Importer(Caller):
                 tally.take(result)
                 writing.embed([draft], result)
 
-        tally.transactions += 1
+        tally.counts["transactions"] += 1
         self._tell(events[-1].line, tally)
 
     def _commit(self, tx: WriteTx, drafts: Sequence[tuple[Event, Draft]]) -> Sequence[Result]:
         """Write drafts under one lock, a stamp each; without `keep_going` all or none."""
         writing = Writer(self._backend, self.principal)
-        submissions = [writing.submission([draft], has_reader=False) for _, draft in drafts]
+        records: dict[str | int, list[Draft]] = {}
+        for event, draft in drafts:
+            records.setdefault(event.record, []).append(draft)
+        submissions: list[Submission] = []
+        for event, draft in drafts:
+            submission = writing.submission([draft], has_reader=False)
+            submissions.append(replace(submission, record=tuple(records[event.record])))
         results = self._backend.commit(tx, submissions)
         if not self.choices.keep_going:
             for (event, _), result in zip(drafts, results, strict=True):
@@ -355,35 +344,36 @@ class Importer(Caller):
         return drafts
 
     def _draft(self, write: Write, words: Vocabulary, object_id: str) -> Draft:
-        check_shape(write)
         context = WriteContext(self.principal, words, self._backend.policy)
         draft = sanitize(write, context, object_id=object_id, references=References())
         return Writer(self._backend, self.principal).with_key(draft)
 
     def _replay(self, items: Iterator[Item], tally: Tally) -> None:
-        pending, words = PendingGroups(), self._words_now()
-        for step in steps_of(items):
-            if isinstance(step, Definition):
-                # It holds from here on, so what comes before it goes first.
-                self._write_groups(pending.drain(), tally)
-                self._define(step, tally)
-                words = self._words_now()
+        # In runs: a definition holds from its place on, so what comes before it goes first.
+        for is_definition, run in groupby(
+            steps_of(items), lambda step: isinstance(step, Definition)
+        ):
+            if is_definition:
+                for definition in cast("Iterator[Definition]", run):
+                    self._define(definition, tally)
                 continue
+            steps = cast("Iterator[list[Event]]", run)
+            for groups in shared_transactions(self._histories(steps, tally)):
+                self._write_groups(groups, tally)
 
+    def _histories(self, steps: Iterator[list[Event]], tally: Tally) -> Iterator[HistoryLines]:
+        words = self._words_now()
+        for step in steps:
             events = self._sound(step, words, tally) if self.choices.keep_going else step
             if not events:
                 continue
-            history = history_lines(self._tenant, events)
-            if not pending.has_room_for(history):
-                self._write_groups(pending.drain(), tally)
-            pending.add(history)
-
-        self._write_groups(pending.drain(), tally)
+            stamp_us = events[0].recorded_us
+            assert stamp_us is not None  # reading refused a line without one
+            pairs = ((event.members, event.write) for event in events)
+            group = RecordedGroup.from_events(self._tenant, stamp_us, pairs)
+            yield HistoryLines(group, [event.line for event in events])
 
     def _write_groups(self, histories: Sequence[HistoryLines], tally: Tally) -> None:
-        if not histories:
-            return
-
         try:
             writer = Writer(self._backend, self.principal)
             answers = writer.replay([history.group for history in histories])
@@ -399,9 +389,9 @@ class Importer(Caller):
         for receipts in answers:
             tally.take(receipts)
             if all(receipt.replayed for receipt in receipts):
-                tally.skipped_groups += 1
+                tally.counts["skipped_groups"] += 1
             else:
-                tally.transactions += 1
+                tally.counts["transactions"] += 1
 
         self._tell(histories[-1].lines[-1], tally)
 
@@ -421,7 +411,7 @@ class Importer(Caller):
 
     def _tell(self, last: Line, tally: Tally) -> None:
         if self.choices.progress is not None:
-            self.choices.progress(last.number, tally.events + tally.skipped)
+            self.choices.progress(last.number, tally.counts["events"] + tally.counts["skipped"])
 
 
 def import_history(

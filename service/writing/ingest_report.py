@@ -14,10 +14,7 @@ from ..extraction.claims import Extraction
 from .refusals import RefusedLine
 
 _MOST_WITHDRAWN = 100
-_COUNTS = (
-    *("events", "skipped", "definitions", "transactions", "skipped_groups"),
-    *("reviews", "actions"),
-)
+_COUNTS = "events skipped definitions transactions skipped_groups reviews actions".split()
 """What a tally and its report count under one name."""
 
 
@@ -106,13 +103,8 @@ class Tally:
     """What an import has done so far; lives for one call."""
 
     start_s: float = field(default_factory=time.perf_counter)
-    events: int = 0
-    skipped: int = 0
-    definitions: int = 0
-    transactions: int = 0
-    skipped_groups: int = 0
-    reviews: int = 0
-    actions: int = 0
+    counts: Counter[str] = field(default_factory=Counter[str])
+    """By the names of the report's fields."""
     outcomes: Counter[str] = field(default_factory=Counter[str])
     warnings: Counter[str] = field(default_factory=Counter[str])
     withdrew: list[str] = field(default_factory=list[str])
@@ -123,21 +115,20 @@ class Tally:
         """Count the receipts of one write."""
         for receipt in receipts:
             if receipt.replayed:
-                self.skipped += 1
+                self.counts["skipped"] += 1
                 continue
-            self.events += 1
+            self.counts["events"] += 1
             self.outcomes[receipt.outcome.value] += 1
             self.warnings.update(receipt.warnings)
             if "withdrew" in receipt.warnings and len(self.withdrew) < _MOST_WITHDRAWN:
                 self.withdrew.append(receipt.detail)
-            self.reviews += len(receipt.reviews)
-            self.actions += len(receipt.actions)
+            self.counts["reviews"] += len(receipt.reviews)
+            self.counts["actions"] += len(receipt.actions)
 
     def report(self, rejects: Path | None) -> IngestReport:
         """What stands so far; `rejects` is where refused lines were kept."""
-        counts = {name: getattr(self, name) for name in _COUNTS}
         return IngestReport(
-            **counts,
+            **{name: self.counts[name] for name in _COUNTS},
             outcomes=dict(sorted(self.outcomes.items())),
             rejected=tuple(self.rejected),
             rejects_file=str(rejects) if rejects and self.rejected else None,

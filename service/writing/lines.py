@@ -35,7 +35,7 @@ from ...schema.errors import (
     unknown_field,
 )
 from ...schema.limits import LINE_BYTES, json_of
-from ...schema.write import RESTATE, Write
+from ...schema.write import RECORD_SCHEME, RESTATE, Write
 from ..backend.caller import instant
 from .csv_mapping import CsvMapping, header_mapping, read_mapping
 from .draft import check_shape
@@ -89,6 +89,12 @@ class Event:
     write: Write
     recorded_us: int | None
     """Of a replay: when it was recorded, microseconds UTC."""
+
+    @property
+    def record(self) -> str | int:
+        """The record that the event is a part of: its origin, or its row of a table."""
+        origin = self.write.source_origin
+        return origin if origin.startswith(RECORD_SCHEME) else self.line.number
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,9 +368,18 @@ def _anonymous(value: Any) -> Any:
 
 
 def batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
-    """Items in lists of a size, the last one shorter."""
-    iterator = iter(items)
-    while batch := list(islice(iterator, size)):
+    """Items in lists of a size, the last one shorter; events of one record stay together."""
+    batch: list[Any] = []
+    for item in items:
+        # A record without end is cut all the same: what a transaction takes has a limit.
+        is_one = bool(batch) and isinstance(item, Event) and item.record == batch[-1].record
+        is_full = len(batch) >= size and not is_one
+        if is_full or len(batch) == 2 * size:
+            yield batch
+            batch = []
+        batch.append(item)
+
+    if batch:
         yield batch
 
 

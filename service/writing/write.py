@@ -192,7 +192,6 @@ class Writer(Caller):
         submissions: list[Submission] = []
         for group in groups:
             self._check_size(len(group.writes))
-            self._check_shapes(group.writes)
             known = replace(objects, drafts={})
             drafts: list[Draft] = []
             for draft, event in zip(
@@ -344,7 +343,9 @@ class Writer(Caller):
             TenureError: what the first write that cannot be taken raises, with its number where
                 there are several.
         """
-        self._check_shapes(writes)
+        for number, write in enumerate(writes, start=1):
+            with _counted(number, len(writes)):
+                check_shape(write)
         ids = ids or [self.object_id(write) for write in writes]
         context = WriteContext(
             self.principal, self._words_now(), self._backend.policy, widens, self.outlines
@@ -370,11 +371,6 @@ class Writer(Caller):
             known.drafts[object_id] = draft
             drafts.append(draft)
         return drafts
-
-    def _check_shapes(self, writes: Sequence[Write]) -> None:
-        for number, write in enumerate(writes, start=1):
-            with _counted(number, len(writes)):
-                check_shape(write)
 
     def _known_objects(self, writes: Sequence[Write]) -> _KnownObjects:
         """Return what the writes refer to, as the caller may see it."""

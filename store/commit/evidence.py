@@ -18,13 +18,12 @@ from ...resolution.register import Register, Rules
 from ...schema.claim import Row, slot_key
 from ...schema.interval import ALL_TIME
 from ...schema.vocabulary import Op, Status
-from ...schema.write import Draft
+from ...schema.write import RECORD_SCHEME, Draft
 from ..port.store import SlotRead, WriteTx
 from ..port.tables import SLOTS
 
 RECORD: Final = "record"
 """In place of a slot: the record that has said something of an entity."""
-_RECORD_SCHEME: Final = "record://"
 
 MentionLines = tuple[str, tuple[tuple[str, str], ...], str, str]
 """What the lines about one subject have in common: key, identifiers, scope and origin."""
@@ -111,7 +110,7 @@ class StoredFacts:
 
     def bearers(self, lookup: Lookup) -> int:
         """How many people that the writer may see have the family name of a record's look-up."""
-        if not (self.origin.startswith(_RECORD_SCHEME) or self.rules.evidence):
+        if not (self.origin.startswith(RECORD_SCHEME) or self.rules.evidence):
             return 0
         now = self.register.bearers_now(lookup.family, self.rules) if lookup.family else 0
         scopes = sorted(self.rules.scopes)
@@ -119,7 +118,7 @@ class StoredFacts:
 
     def shares_record(self, root: str) -> bool:
         """Whether the record that the write comes from has said something of an entity."""
-        if not self.origin.startswith(_RECORD_SCHEME):
+        if not self.origin.startswith(RECORD_SCHEME):
             return False
         if (RECORD, self.origin) in self.register.said_of(root):
             return True

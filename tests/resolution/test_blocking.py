@@ -17,6 +17,7 @@ from tenure.resolution.blocking import (
     acronyms,
     block_keys,
     heaviest,
+    hit_weight,
     is_in_short,
     kth_largest,
     look_alike,
@@ -24,7 +25,6 @@ from tenure.resolution.blocking import (
     outline,
     shape_of,
     unit_keys,
-    weigh,
 )
 from tenure.resolution.normalize import normalize
 from tenure.resolution.renderings import sounds_of
@@ -87,40 +87,32 @@ def test_an_acronym_that_is_too_long_is_no_key():
     assert not any(key.startswith("a:") for key in keys(many))
 
 
+def weight_of(kind, postings, total=10_000):
+    return hit_weight(kind.label, KIND_WEIGHT[kind], postings=postings, total=total)
+
+
 @pytest.mark.parametrize("kind", list(KeyKind))
 def test_weights_are_integers_that_fall_with_frequency(kind):
     counts = (1, 2, 10, 400)
-    weights = [dict(weigh([("k", kind)], {"k": df}, 10_000))["k"] for df in counts]
+    weights = [weight_of(kind, count) for count in counts]
     assert all(isinstance(weight, int) for weight in weights)
     assert weights == sorted(weights, reverse=True)
 
 
 def test_the_weight_follows_its_formula():
-    assert weigh([("k", KeyKind.TOKEN)], {"k": 1}, 1) == (("k", 2773),)
+    assert weight_of(KeyKind.TOKEN, 1, 1) == 2773
     assert KIND_WEIGHT[KeyKind.WHOLE] == max(KIND_WEIGHT.values())
 
 
 @pytest.mark.parametrize("kind", list(KeyKind))
 def test_the_posting_caps_are_exact(kind):
     limit = COARSE_LIMIT if kind.label in COARSE_KINDS else LIMIT
-    assert weigh([("k", kind)], {"k": limit}, 10_000)
-    assert not weigh([("k", kind)], {"k": limit + 1}, 10_000)
+    assert weight_of(kind, limit)
+    assert weight_of(kind, limit + 1) is None
 
 
 def test_the_coarse_kinds_are_kinds():
     assert {kind.label for kind in KeyKind} > COARSE_KINDS
-
-
-def test_a_query_leaves_out_absent_and_common_keys():
-    found = block_keys(normalize("Acme Cloud", "organization"))
-    df = {"t:acme": 2, "t:cloud": 3_001, "p:acme": 401, "w:acmecloud": 0}
-    assert weigh(found, df, 1_000) == (("t:acme", 24866),)
-
-
-@given(st.permutations(block_keys(normalize("Data Platform Team", "team"))))
-def test_the_order_of_keys_never_matters(shuffled):
-    df = {key: 1 + len(key) for key, _ in shuffled}
-    assert weigh(shuffled, df, 500) == weigh(sorted(shuffled), df, 500)
 
 
 # --- the first look at what is proposed

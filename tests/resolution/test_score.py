@@ -327,6 +327,12 @@ def test_the_margin_starts_at_its_boundary(second, expected):
     assert verdict.winner.pair.score == (0.99 if expected == "bind" else 0.94)
 
 
+@pytest.mark.parametrize(("agreed", "expected"), [("a", "bind"), ("b", "review"), ("ab", "review")])
+def test_a_name_alone_is_no_rival_of_whom_a_contact_speaks_for(agreed, expected):
+    scores = [ScoredEntity("b", pair_score(0.94)), ScoredEntity("a", pair_score(0.99))]
+    assert decide(scores, BANDS, set(agreed)).decision.value == expected
+
+
 def test_two_names_of_one_entity_are_no_rivals():
     twice = [
         ScoredEntity("a", pair_score(0.99, name="x")),

@@ -15,7 +15,9 @@ from tenure.schema.errors import Fault, InvalidInput
 from tenure.schema.interval import INF_US, MIN_US
 from tenure.schema.values import (
     NO_VALUE_KEY,
+    CalendarSpan,
     Value,
+    calendar_span,
     canonical_json,
     canonical_value,
     iso,
@@ -296,3 +298,24 @@ def test_the_key_of_every_value_names_it(stated: object) -> None:
     except InvalidInput:
         return
     assert key_names(canonical.key, canonical.json)
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "end", "precision", "zone"),
+    [
+        ("2024-02-29", (2024, 2, 29), (2024, 3, 1), "", ""),
+        ("2024-12", (2024, 12, 1), (2025, 1, 1), "month", ""),
+        ("2024[Europe/Berlin]", (2024, 1, 1), (2025, 1, 1), "year", "Europe/Berlin"),
+        ("9999-12", (9999, 12, 1), None, "month", ""),
+    ],
+)
+def test_a_day_a_month_and_a_year_span_to_the_next(text, first, end, precision, zone):
+    last = end and datetime(*end)  # noqa: DTZ001 - local times
+    span = CalendarSpan(datetime(*first), last, precision, zone)  # noqa: DTZ001 - local times
+    assert calendar_span(text) == span
+
+
+def test_a_date_that_the_calendar_lacks_is_no_span():
+    assert calendar_span("2024-02-30T00:00Z") is None
+    with pytest.raises(ValueError, match="day"):
+        calendar_span("2023-02-29")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tenure import EntityRef, Memory, connect
+from tenure import EntityRef, Memory, Write, connect
 from tenure.resolution.context import PairContext, PersonContext
 from tenure.resolution.model import default_model
 from tenure.resolution.normalize import normalize
@@ -163,6 +163,30 @@ def test_a_doubt_is_rejected_undone_and_confirmed(memory: Memory) -> None:
     memory.reviews.accept(doubt.review_id)
     assert memory.entities.get("Acme Logistics").entity.entity_id == first
     assert memory.doctor() == ()
+
+
+def record(memory: Memory, name: str, mail: str = "", birthday: str = "") -> str:
+    person = EntityRef(name=name, type="person", external_ids={"email": mail} if mail else {})
+    facts = {"noted": name} | ({"birthday": birthday} if birthday else {})
+    writes = [Write(subject=person, slot=slot, value=value) for slot, value in facts.items()]
+    return str(memory.write_many(writes)[0].entity)
+
+
+def test_a_bind_that_a_birthday_speaks_for_is_not_doubted_for_a_bare_name(memory: Memory) -> None:
+    first = record(memory, "Tilda Oakes", birthday="1961-02-17")
+    assert record(memory, "Tilda R. Oakes", birthday="1961-02-17") == first
+    record(memory, "T. Oakes", mail="t.oakes@mill.example")
+    assert [case.mention for case in memory.reviews.list() if case.reason == "doubted"] == []
+    assert record(memory, "Oakes, Tilda", birthday="1961-02-17") == first
+
+
+@pytest.mark.parametrize("names", list(permutations(("Dr. Ivo Kraan", "Ivo Kraan"))))
+def test_people_of_one_name_whose_contacts_differ_are_asked_about(
+    memory: Memory, names: tuple[str, str]
+) -> None:
+    entities = {record(memory, name, mail=f"{name[:2]}@mill.example") for name in names}
+    assert len(entities) == 2
+    assert len(memory.reviews.list()) == 1
 
 
 def test_what_a_person_judged_is_not_doubted_again(memory: Memory) -> None:

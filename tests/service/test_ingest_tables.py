@@ -17,6 +17,8 @@ from tenure.schema.errors import Forbidden, InvalidInput, NotFound, TenureError
 from tenure.schema.principal import Principal
 from tenure.service.client.memory import Memory
 from tenure.service.writing.csv_mapping import fill_template, read_mapping
+from tenure.service.writing.lines import Reading, batches, read
+from tenure.service.writing.lines import lines_of as import_lines
 from tenure.service.writing.refusals import MOST_TOLD
 
 PEOPLE = """\
@@ -402,3 +404,50 @@ def test_a_table_is_loaded_with_a_mapping_and_its_rejects_again(tmp_path: Path) 
     rejects.write_text(rejects.read_text().replace("ofice", "office"))
     code, out, _ = run(tmp_path, str(rejects), "--retry")
     assert (code, "2 events written" in out, rejects.exists()) == (0, True, False)
+
+
+MEMBERS = """\
+No,Name,Town,Born,Mail
+1,Olga Brandt,Ulm,1951-04-09,brandt@post.example
+2,Olga Brandt,Ulm,1979-11-22,brandt@post.example
+3,Olga Brandt,Kassel,1951-04-09,
+4,Olga Brandt,Kassel,1979-11-22,
+"""
+NAMESAKES: dict[str, Any] = {
+    "common": {
+        "subject": {"name": "{Name}", "type": "person", "external_ids": {"email": "{Mail}"}}
+    },
+    "event": [{"slot": "office", "value": "{Town}"}, {"slot": "birthday", "value": "{Born}"}],
+}
+
+
+@pytest.mark.parametrize("origin", [None, "record://members/{No}"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_row_is_weighed_as_a_whole_before_its_name_binds(
+    memory: Memory, tmp_path: Path, *, origin: str | None, turned: bool
+) -> None:
+    head, *rows = MEMBERS.splitlines(keepends=True)
+    path = saved(tmp_path, head + "".join(reversed(rows) if turned else rows))
+    common = NAMESAKES["common"] | ({"source_origin": origin} if origin else {})
+    assert not memory.ingest(path, mapping=NAMESAKES | {"common": common}).rejected
+    people = memory.entities.list("person")
+    view = memory.as_of()
+    births = sorted(view.value(person.entity_id, "birthday") for person in people)
+    assert births == ["1951-04-09", "1979-11-22"]
+    assert memory.reviews.list() == ()
+
+
+def test_lines_of_one_record_are_weighed_together_and_share_a_batch(
+    memory: Memory, tmp_path: Path
+) -> None:
+    def lines(number: int, born: str) -> list[dict[str, Any]]:
+        line = {"subject": {"name": "Mark Ellis", "type": "person"}}
+        line |= {"source_origin": f"record://members/{number}"}
+        return [line | {"slot": s, "value": v} for s, v in (("office", "1"), ("birthday", born))]
+
+    events = [*lines(1, "1961-02-17"), *lines(2, "1994-10-05")]
+    memory.ingest(saved(tmp_path, "".join(json.dumps(event) + "\n" for event in events), "e.jsonl"))
+    assert len(memory.entities.list("person")) == 2
+    read_events = [read(line, Reading()) for line in import_lines(events)]
+    assert [len(batch) for batch in batches(read_events, 1)] == [2, 2]
+    assert [len(batch) for batch in batches(read_events[:1] * 5, 2)] == [4, 1]

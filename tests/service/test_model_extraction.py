@@ -70,6 +70,20 @@ def test_a_good_answer_becomes_claims_that_point_at_their_words(
     assert "400 tokens in, 50 out, cost 0.001300" in found.account
 
 
+@pytest.mark.parametrize(
+    ("until", "end"),
+    [("2023", (2024, 1, 1)), ("2023-12", (2024, 1, 1)), ("2023-12-30", (2023, 12, 31)),
+     ("2023-12-30T00:00:00Z", (2023, 12, 30))],
+)  # fmt: skip
+def test_a_claim_holds_through_the_day_month_or_year_of_its_end(
+    server: ModelServer, until: str, end: tuple[int, int, int]
+) -> None:
+    server.claims = [claim("title", "nurse", "a nurse", valid_from="2019-02", valid_until=until)]
+    (found,) = extractor(server, "openai", "good").extract_in(TEXT, CONTEXT).claims
+    assert (found.valid_from, found.precision) == (datetime(2019, 2, 1, tzinfo=UTC), "month")
+    assert found.valid_until == datetime(*end, tzinfo=UTC)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_model_is_told_the_slots_the_speaker_and_the_moment(
     server: ModelServer, kind: str

@@ -190,8 +190,12 @@ class World:
 def check(memory: Memory, seed: int) -> None:
     every = ("assert", "assert", "deny", "retract", "correct")
     said = history_of(seed, every)
-    # (A) Without withdrawals of a value, which act on who was one at their own moment.
-    plain = history_of(seed, ("assert", "assert", "deny", "correct"))
+    # (A) Without what takes something back, which acts on who was one at its own moment. A
+    # correction does so too: it moves the start of the value that it names.
+    plain: list[Said] = []
+    for line in history_of(seed, ("assert", "assert", "deny", "correct")):
+        if line.op != "correct" or {line.subject, line.value}.isdisjoint({0, 1}):
+            plain.append(line)
     before, after = World(memory, f"{seed}a"), World(memory, f"{seed}b")
     before.tell(plain)
     known = before.shown(as_one=False)

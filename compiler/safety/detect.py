@@ -115,11 +115,7 @@ DEFAULT_THRESHOLDS: Final[Mapping[TextChannel, Thresholds]] = MappingProxyType(
 
 _DIRECT_CHANNELS: Final = (TextChannel.PLATFORM, TextChannel.DEVELOPER, TextChannel.USER)
 
-_WORDS: Final = {*PHRASE_WORDS, *SECRET_SIGNS, *REVERSED_WORDS, *ROTATED_WORDS}
-# A text with a longer one has the shorter one in it, too.
-_SIGN_WORDS: Final = tuple(
-    sorted(word for word in _WORDS if not any(other in word for other in _WORDS - {word}))
-)
+_SIGN_WORDS: Final = tuple(sorted({*PHRASE_WORDS, *SECRET_SIGNS, *REVERSED_WORDS, *ROTATED_WORDS}))
 # Entities, tags, templates and own marks; a turn; what spells text in binary, in digits for
 # letters, in hexadecimal and in base64. Of each only what no finding can be without.
 _SIGN_MARKS: Final = re.compile(

@@ -8,7 +8,6 @@ an older one that arrives late fills its own stretch, in whatever order versions
 from __future__ import annotations
 
 import hmac
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -219,25 +218,23 @@ class DocumentKeeper(Caller):
         if terms.governs and stored_document.overruled(start_us, now_us):
             if start_us < now_us and same is None:
                 # By its own date it held until the next one.
-                _until_written(name, lambda: keeper._submit(file, terms, content))
+                keeper._submit_version(file, terms, content)
             # The folder has this file alone, so that from now on no later one is known.
             dated = "recorded" if start_us < now_us else file.outline.dated
-            own_file = file
-            file = own_file._replace(
+            file = file._replace(
                 day_us=max(start_us, now_us),
-                outline=replace(own_file.outline, dated=dated),
-                warnings=(*own_file.warnings, OLDER_DATE),
+                outline=replace(file.outline, dated=dated),
+                warnings=(*file.warnings, OLDER_DATE),
                 overrules=True,
             )
 
-        return _until_written(name, lambda: keeper._submit(file, terms, content))
+        return keeper._submit_version(file, terms, content)
 
     def _with_former(self, file: _File, names: Sequence[str]) -> _File:
         """A file with the document whose bytes it has, else that of the most passages.
 
         At least four fifths of the passages of its newest version are in the file.
         """
-        lengths = Counter(piece.length for piece in file.pieces)
         best, best_share = file, _SHARE_RENAMED
         for name in names:
             last = self._stored(name).last
@@ -247,11 +244,8 @@ class DocumentKeeper(Caller):
                 # The version is the same, and holds from when it held.
                 return file._replace(former=name, day_us=last.start_us)
             entries = last.outline.entries
-            common = lengths & Counter(entry.length for entry in entries)
-            if not entries or common.total() < best_share * len(entries):
-                continue
             keys = frozenset(self._keys(file, last.outline.root))
-            share = sum(entry.key in keys for entry in entries) / len(entries)
+            share = sum(entry.key in keys for entry in entries) / max(1, len(entries))
             if share >= best_share:
                 best, best_share = file._replace(former=name), share
 
@@ -553,6 +547,9 @@ class DocumentKeeper(Caller):
         opened = [number for number in diff.opened if diff.ids[number] not in erased]
         texts = {diff.ids[number]: file.pieces[number].text for number in opened}
         return _Plan(stored_document, diff, outline, head, head_id, writes, texts)
+
+    def _submit_version(self, file: _File, terms: Terms, content: bytes) -> DocumentReport:
+        return _until_written(file.name, lambda: self._submit(file, terms, content))
 
     def _submit(self, file: _File, terms: Terms, content: bytes) -> DocumentReport | None:
         """The report of a version that was written; None where another writer came first."""

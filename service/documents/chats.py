@@ -139,7 +139,7 @@ def _chatgpt(tree: Sequence[Mapping[str, Any]], left_out: Counter[str]) -> Itera
         nodes: Mapping[str, Any] = talk.get("mapping") or {}
         number = str(talk.get("id") or talk.get("conversation_id") or talk.get("title"))
         path: list[Mapping[str, Any]] = []
-        node_id, seen = talk.get("current_node") or next(reversed(nodes), None), set[str]()
+        node_id, seen = talk.get("current_node") or next(reversed([*nodes]), None), set[str]()
         while isinstance(node_id, str) and node_id in nodes and node_id not in seen:
             seen.add(node_id)
             path.append(nodes[node_id])

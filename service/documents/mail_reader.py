@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from email import message_from_bytes, policy
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 from pathlib import PurePosixPath
 from typing import Final, cast
 
@@ -74,7 +74,7 @@ def _part_blocks(
         drops["attachment"] += max(1, count_words(part.get_filename() or ""))
     elif kind in ("multipart/alternative", "multipart/related"):
         body = part.get_body(("plain", "html"))
-        if body is not None and not (body.get_payload(decode=True) or b"").strip():
+        if body is not None and not _payload(body).strip():
             # A body without a word stands for the one in the other form.
             body = part.get_body(("html", "plain"))
         drops["attachment"] += len(list(part.iter_attachments())) + (body is None)
@@ -89,10 +89,14 @@ def _part_blocks(
     else:
         if part.get_content_charset("us-ascii") == "us-ascii":
             # Many programs send eight bits without a word about their encoding.
-            text = decode(cast("bytes", part.get_payload(decode=True)), name, None)
+            text = decode(_payload(part), name, None)
         else:
             text = str(part.get_content()).replace("\r\n", "\n")
         read = read_html if kind == "text/html" and text.strip() else read_text
         reading = read(text, name)
         drops.update(reading.dropped)
         yield from reading.blocks
+
+
+def _payload(part: EmailMessage | MIMEPart) -> bytes:
+    return cast("bytes | None", part.get_payload(decode=True)) or b""

@@ -118,33 +118,20 @@ class TenureParts:
     name: str = "tenure"
     version: str = "1"
 
-    def read(self, state: WindowState, policy: WindowPolicy) -> Pressure:
-        """Utilisation, zones and velocity, in whole numbers."""
-        return read_pressure(state, policy)
+    read = staticmethod(read_pressure)
+    scores = staticmethod(keep_scores)
+    checkpoint = staticmethod(task_checkpoint)
+    measure = staticmethod(health_reading)
 
     def uses(self, state: WindowState, policy: WindowPolicy) -> tuple[ComponentUse, ...]:
         """What each component takes, and its share by the policy's profile."""
         return component_uses(state, policy.budget)
-
-    def scores(
-        self, state: WindowState, policy: WindowPolicy, focus: str, stale: Container[int]
-    ) -> Mapping[int, int]:
-        """The scores of the table in `keep.SCORES`."""
-        return keep_scores(state, policy, focus, stale)
 
     def short(self, item: WindowItem, most: int, count: Callable[[str], int]) -> str:
         """Whole lines from both ends, or whole fields."""
         content = item.content
         kind = content.tool_kind or kind_of(content.text, content.name)
         return short_result(content.text, kind, most, count, number=item.seq, name=content.name)
-
-    def checkpoint(self, state: WindowState) -> TaskCheckpoint:
-        """The seven artifacts, read off the session's log."""
-        return task_checkpoint(state)
-
-    def measure(self, state: WindowState, reading: Pressure) -> HealthReading:
-        """Six metrics of the state."""
-        return health_reading(state, reading)
 
 
 _TENURE: Final = TenureParts()

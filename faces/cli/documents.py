@@ -42,6 +42,7 @@ _DATES: Final[dict[str, Callable[[Any], object]]] = {
 
 _WARNINGS: Final = {
     "ambiguous_date": "its date can be read in two ways, so it holds from now; say --effective",
+    "older_date": "it is older than the one before it, so it holds in its own time and from now on",
     "bad_date": "the date of its front matter is none, so it holds from now; say --effective",
     "planned": "it begins to hold in the future",
 }
@@ -139,9 +140,14 @@ def _show_sync(screen: Screen, report: SyncReport) -> None:
     for outcome, count in report.counts.items():
         screen.line(f"  {outcome:<14}{count:>7,}")
     for file in report.reports[:_LINES_SHOWN]:
-        screen.line(_sentence(file))
+        for line in (_sentence(file), *_warnings(file)):
+            screen.line(line)
     if len(report.reports) > _LINES_SHOWN:
         screen.line(f"… and {len(report.reports) - _LINES_SHOWN:,} more; --json has all")
+
+
+def _warnings(report: DocumentReport) -> list[str]:
+    return [f"warning: {_WARNINGS.get(word, word)} [{word}]" for word in report.warnings]
 
 
 def _sentence(report: DocumentReport) -> str:
@@ -208,8 +214,8 @@ def put(
             check=check,
         )
     answer(context, report, _sentence(report))
-    for warning in report.warnings:
-        note(f"warning: {_WARNINGS.get(warning, warning)} [{warning}]")
+    for warning in _warnings(report):
+        note(warning)
 
 
 @call_command(

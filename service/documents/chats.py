@@ -7,6 +7,7 @@ alone. Messages of assistants are `agent://`; those of the system and of tools s
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 import re
@@ -16,22 +17,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from html import unescape
 from typing import Any, Final, NamedTuple, cast
 
 from ...schema.errors import TenureError
 from ..visual.zone import zone_named
 from .blocks import check_archive, refusal
 
+_HALF: Final = r"[AaPp]\.?\s?[Mm]\.?|[上下午]午|午[前後]|오[전후]|[صم]"
+"""Of a day, as phones write it; `_AFTERNOON` has what tells the second."""
+_AFTERNOON: Final = frozenset("Pp下後후م")
 _LINE: Final = re.compile(
-    r"^[\u200e\u200f\ufeff]*\[?(?P<date>\d{1,4}[./-]\d{1,2}[./-]\d{1,4}),?[ \u202f]+"
-    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?"
-    r"[ \u202f]*(?P<half>[AaPp]\.?[Mm]\.?)?\]?(?: -)? "
-    r"(?P<rest>.*)$"
+    r"^[\u200e\u200f\ufeff]*\[?(?P<date>\d{1,4}(?:[./-]\s?\d{1,4}){2})\.?[,،]?\s+"
+    # Some languages put a short word between date and time, or the half of the day.
+    rf"(?:(?P<early>{_HALF})\s?|[^\W\d]{{1,4}}\s)?"
+    r"(?P<hour>\d{1,2})[:.](?P<minute>\d{2})(?:[:.](?P<second>\d{2}))?"
+    rf"\s*(?P<late>{_HALF})?(?:\]|\s-|,)\s(?P<rest>.*)$"
 )
+_BUDDHIST: Final = 543
 _SPOKEN: Final = re.compile(r"(?P<author>[^:\n]{1,80}): (?P<text>.*)", re.DOTALL)
 _DIRECTION: Final = dict.fromkeys(map(ord, "\u200e\u200f\u202a\u202c\ufeff"))
 _DAY_FILE: Final = re.compile(r"(?:.*/)?(?P<channel>[^/]+)/\d{4}-\d{2}-\d{2}\.json")
-_MENTION: Final = re.compile(r"<@(\w+)>")
+_SLACK_LINK: Final = re.compile(r"<(?P<sign>[@#!]?)(?P<target>[^|<>]+)(?:\|(?P<label>[^<>]*))?>")
+_SLACK_SPOKEN: Final = frozenset(
+    (None, "thread_broadcast", "reply_broadcast", "me_message", "file_share")
+)
 
 
 class ChatMessage(NamedTuple):
@@ -53,7 +63,7 @@ class ChatExport:
     """`chatgpt`, `claude`, `slack` or `whatsapp`."""
     messages: tuple[ChatMessage, ...]
     left_out: Mapping[str, int]
-    """Messages that stay out, by reason."""
+    """Messages, and parts of messages, that stay out, by reason."""
     warnings: tuple[str, ...] = ()
 
 
@@ -81,13 +91,13 @@ def _read(
         if path.rpartition("/")[2] == "conversations.json" or len(files) == 1:
             tree = _json(content)
             if _is_list_with(tree, "mapping"):
-                return ChatExport("chatgpt", tuple(_chatgpt(tree, left_out)), left_out)
+                return ChatExport("chatgpt", tuple(_chatgpt(tree, left_out)), +left_out)
             if _is_list_with(tree, "chat_messages"):
-                return ChatExport("claude", tuple(_claude(tree, left_out)), left_out)
+                return ChatExport("claude", tuple(_claude(tree, left_out)), +left_out)
 
     days = {path: match for path in files if (match := _DAY_FILE.fullmatch(path))}
     if days and any(path.endswith("users.json") for path in files):
-        return ChatExport("slack", tuple(_slack(files, days, left_out)), left_out)
+        return ChatExport("slack", tuple(_slack(files, days, left_out)), +left_out)
     for content in files.values():
         lines = _chat_lines(content)
         if lines:
@@ -110,10 +120,11 @@ def _files(data: bytes, name: str) -> dict[str, bytes]:
 
 
 def _json(content: bytes) -> Any:
-    if content.lstrip()[:1] not in (b"[", b"{"):
+    bare = content.removeprefix(codecs.BOM_UTF8).lstrip()
+    if bare[:1] not in (b"[", b"{"):
         return None
     with suppress(ValueError, RecursionError):
-        return json.loads(content)
+        return json.loads(bare)
     return None
 
 
@@ -128,7 +139,7 @@ def _chatgpt(tree: Sequence[Mapping[str, Any]], left_out: Counter[str]) -> Itera
         nodes: Mapping[str, Any] = talk.get("mapping") or {}
         number = str(talk.get("id") or talk.get("conversation_id") or talk.get("title"))
         path: list[Mapping[str, Any]] = []
-        node_id, seen = talk.get("current_node"), set[str]()
+        node_id, seen = talk.get("current_node") or next(reversed([*nodes]), None), set[str]()
         while isinstance(node_id, str) and node_id in nodes and node_id not in seen:
             seen.add(node_id)
             path.append(nodes[node_id])
@@ -140,15 +151,13 @@ def _chatgpt(tree: Sequence[Mapping[str, Any]], left_out: Counter[str]) -> Itera
             writer: Any = message.get("author") or {}
             content: Any = message.get("content") or {}
             role, parts = writer.get("role"), content.get("parts") or [content]
-            words = [part for part in parts if isinstance(part, str)]
             # A part with a text of its own is code, or what was said aloud.
-            words += [p["text"] for p in parts if not isinstance(p, str) and p.get("text")]
-            text = "\n".join(words).strip()
+            words = [p if isinstance(p, str) else (p or {}).get("text") for p in parts]
+            left_out["no_text"] += sum(not isinstance(word, str) for word in words)
+            text = "\n".join(word for word in words if isinstance(word, str)).strip()
             if role not in ("user", "assistant"):
                 left_out["system_or_tool"] += 1
-            elif not text:
-                left_out["no_text"] += 1
-            else:
+            elif text:
                 stamp = message.get("create_time") or talk.get("create_time") or 0
                 is_agent = role == "assistant"
                 author = "ChatGPT" if is_agent else "user"
@@ -162,6 +171,8 @@ def _claude(tree: Sequence[Mapping[str, Any]], left_out: Counter[str]) -> Iterat
             parts = message.get("content") or ()
             texts = [p.get("text", "") for p in parts if p.get("type") == "text"]
             text = "\n".join(texts).strip() or str(message.get("text") or "").strip()
+            left_out["system_or_tool"] += len(parts) - len(texts)
+            left_out["attachment"] += len(message.get("attachments") or ())
             if not text:
                 left_out["no_text"] += 1
             else:
@@ -186,19 +197,31 @@ def _slack(
     for path, match in days.items():
         for message in _json(files[path]) or ():
             text = str(message.get("text") or "").strip()
-            if message.get("subtype") not in (None, "thread_broadcast", "me_message") or not text:
+            if message.get("subtype") not in _SLACK_SPOKEN or not text:
                 left_out["system_or_tool"] += 1
                 continue
 
             stamp = str(message.get("ts"))
             thread = str(message.get("thread_ts") or "")
             channel = match["channel"]
-            author = names.get(str(message.get("user")), str(message.get("user")))
-            text = _MENTION.sub(lambda m: names.get(m[1], m[1]), text)
+            user = str(message.get("user"))
+            profile = message.get("user_profile") or {}
+            author = names.get(user) or profile.get("real_name") or user
+            text = unescape(_SLACK_LINK.sub(lambda m: _link_words(m, names), text))
             conversation = f"{channel}/{thread}" if thread else channel
             is_agent = bool(message.get("bot_id"))
             at = datetime.fromtimestamp(float(stamp), UTC)
             yield ChatMessage(conversation, stamp, author, is_agent, text, at)
+
+
+def _link_words(link: re.Match[str], names: Mapping[str, str]) -> str:
+    """What Slack shows of a link; the address of a page stays behind its label."""
+    sign, target, label = link["sign"], link["target"], link["label"]
+    if sign == "@":
+        return names.get(target) or label or target
+    if sign:
+        return f"{'#' if sign == '#' else '@'}{label or target}"
+    return f"{label} ({target})" if label else target
 
 
 def _chat_lines(content: bytes) -> list[tuple[re.Match[str], str]]:
@@ -243,9 +266,11 @@ def _whatsapp(
         numbers = _numbers(match["date"])
         day, month, year = (numbers[place] for place in order)
         year += 2_000 if year < 100 else 0
+        year -= _BUDDHIST if year > 2_400 else 0
         hour, minute, second = int(match["hour"]), int(match["minute"]), int(match["second"] or 0)
-        if match["half"]:
-            hour = hour % 12 + (12 if match["half"][0] in "pP" else 0)
+        half = match["early"] or match["late"]
+        if half:
+            hour = hour % 12 + 12 * bool(_AFTERNOON.intersection(half))
         try:
             at = datetime(year, month, day, hour, minute, second, tzinfo=zone_info)
         except ValueError as error:
@@ -291,4 +316,4 @@ def _date_order(dates: Sequence[str], name: str, stated: str | None) -> tuple[in
 
 
 def _numbers(date: str) -> list[int]:
-    return [int(part) for part in re.split(r"[./-]", date)]
+    return [int(part) for part in re.split(r"[./-]\s?", date)]

@@ -97,8 +97,4 @@ class Citer(Caller):
             point = Point(manifest.valid_us, manifest.tx_us)
             citations = find_citations(reader, anchors.values(), self.principal.sight(), point)
 
-        return {
-            number: citations[object_id]
-            for number, object_id in anchors.items()
-            if object_id in citations
-        }
+        return {number: citations[name] for number, name in anchors.items() if name in citations}

@@ -6,17 +6,15 @@ needs the extra `documents`. A format that no reader takes is refused, never rea
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple
 
-from .blocks import FileBlockKind, FileReading, extra_module, refusal, single_spaced
+from .blocks import FileBlockKind, FileReading, refusal, single_spaced
 from .html_reader import read_docx, read_html
 from .mail_reader import read_mail
 from .pdf_reader import read_pdf
-from .text_reader import read_code, read_markdown, read_text
+from .text_reader import decode, read_code, read_markdown, read_text
 
 
 class FileFormat(NamedTuple):
@@ -51,13 +49,6 @@ _FOREIGN: Final = (
     *(b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"II*\x00", b"MM\x00*"),
 )
 """First bytes of archives, programs and pictures."""
-_MARKS: Final = {
-    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
-    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
-}
-"""First bytes by encoding; the little one of UTF-16 begins that of UTF-32."""
-_SURE: Final = 0.8
-"""Confidence of the detector from which an encoding is taken without being stated."""
 
 
 def format_of(data: bytes, name: str, media_type: str | None = None) -> FileFormat:
@@ -116,45 +107,5 @@ def read_file(
         blocks=tuple(blocks),
         title=single_spaced(reading.title or next(titles, PurePosixPath(name).stem))[:300],
         media_type=reading.media_type or form.media_type,
-        reader=f"{form.name}/1",
-    )
-
-
-def decode(data: bytes, name: str, encoding: str | None) -> str:
-    r"""The text of a file, with line feeds alone.
-
-    >>> decode(b"\xef\xbb\xbfone\r\ntwo", "a.txt", None)
-    'one\ntwo'
-
-    Raises:
-        InvalidInput: `invalid_encoding`, with the best guess.
-        Unavailable: `documents_extra_missing`.
-    """
-    charset = encoding or next(
-        (code for code, marks in _MARKS.items() if data.startswith(marks)), ""
-    )
-    try:
-        text = data.decode(charset or "utf-8")
-    except (UnicodeDecodeError, LookupError) as error:
-        if charset:
-            raise refusal("invalid_encoding", f"{name} is not {charset}: {error}") from error
-        text = data.decode(_guess(data, name))
-
-    if "\0" in text:
-        raise refusal("invalid_encoding", f"{name} holds NUL characters; state encoding=")
-
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _guess(data: bytes, name: str) -> str:
-    guess = extra_module("chardet").detect(data)
-    encoding, confidence = guess["encoding"], guess["confidence"]
-    if encoding and confidence >= _SURE:
-        with suppress(UnicodeDecodeError, LookupError):
-            data.decode(encoding)
-            return str(encoding)
-
-    raise refusal(
-        "invalid_encoding",
-        f"{name} is not UTF-8; the best guess is {encoding} ({confidence:.0%}). State encoding=",
+        reader=f"{form.name}/2",
     )

@@ -36,9 +36,9 @@ _UNCLOSED: Final = frozenset("p li td tr dt dd option".split())
 """Elements that the next of their kind closes, so that many of them in a row are not deep."""
 _GONE: Final = frozenset("script style noscript template nav footer head iframe object svg".split())
 _BLOCKS: Final = frozenset(
-    "address article aside blockquote body dd details dialog div dl dt fieldset figcaption figure "
-    "form header hgroup hr html li main ol p section summary table tbody tfoot thead tr ul "
-    "caption td th option".split()
+    "address article aside blockquote body button caption dd details dialog div dl dt fieldset "
+    "figcaption figure form header hgroup hr html li main ol option p section summary table tbody "
+    "td textarea tfoot th thead tr ul".split()
 )
 _WHOLE: Final = frozenset("h1 h2 h3 h4 h5 h6 pre table".split())
 """Elements that are one block as they stand."""
@@ -55,6 +55,14 @@ _DATES: Final = {
 _DOCTYPE: Final = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _UNREAD: Final = re.compile(r"word/(?:header|footer|comments)\d*\.xml")
 """Parts of a DOCX outside of its text: their words are only counted."""
+_WRAPPERS: Final = re.compile(rb"</?(?:w:fldSimple|m:(?!r\b|t\b)\w+)\b[^>]*>")
+"""Elements of fields and formulas, without which their words are runs as all others."""
+_HIDDEN_RUN: Final = re.compile(
+    rb"<w:r\b(?:(?!</?w:r\b|<w:vanish\b).)*<w:vanish(?: w:val=\"(?:1|on|true)\")?\s*/>"
+    rb"(?:(?!<w:r\b).)*?</w:r>",
+    re.DOTALL,
+)
+_STYLES: Final = "p[style-name='Title'] => h1:fresh"
 _PROPERTY: Final = re.compile(rb"<dcterms:(created|modified)[^>]*>([^<]+)<")
 
 
@@ -82,7 +90,7 @@ def read_html(text: str, name: str) -> FileReading:
             dates[_DATES[key]] = attributes["content"]
 
     body = parser.body or parser.root
-    mains = parser.css("main") or parser.css("article")
+    mains = parser.css("main:not([hidden])") or parser.css("article")
     root = mains[0] if len(mains) == 1 else body
     drops: Counter[str] = Counter()
     blocks = tuple(_blocks(root, drops))
@@ -106,12 +114,20 @@ def read_docx(data: bytes, name: str) -> FileReading:
     )
     properties = b""
     drops: Counter[str] = Counter()
+    shown = io.BytesIO()
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        with (
+            zipfile.ZipFile(io.BytesIO(data)) as archive,
+            zipfile.ZipFile(shown, "w") as parts,
+        ):
             check_archive(archive, len(data), name)
             archive.getinfo("word/document.xml")
             for member in archive.namelist():
                 content = archive.read(member) if member.endswith((".xml", ".rels")) else b""
+                for run in _HIDDEN_RUN.finditer(content):
+                    drops["hidden_text"] += count_words(re.sub(r"<[^>]*>", "", run[0].decode()))
+                words = _WRAPPERS.sub(b"", _HIDDEN_RUN.sub(b"", content))
+                parts.writestr(member, re.sub(rb"(</?)m:([rt])\b", rb"\1w:\2", words))
                 # Entities that multiply end only after seconds, so no document type is read.
                 if _DOCTYPE.search(content):
                     raise refusal("bad_document", f"{name} states a document type, as no DOCX does")
@@ -120,7 +136,7 @@ def read_docx(data: bytes, name: str) -> FileReading:
                     drops["outside_main"] += len(words.split())
                 elif member == "docProps/core.xml":
                     properties = content
-        page = mammoth.convert_to_html(io.BytesIO(data), convert_image=no_picture).value
+        page = mammoth.convert_to_html(shown, convert_image=no_picture, style_map=_STYLES).value
     except TenureError:
         raise
     except (zipfile.BadZipFile, KeyError, ValueError, EOFError, OSError, ExpatError) as error:
@@ -154,7 +170,8 @@ def _pieces(root: Any, drops: Counter[str], whole: Container[str]) -> Iterator[A
     stack: list[Any] = [None, root]
     while stack:
         node: Any = stack.pop()
-        tag: str = "-end" if node is None else node.tag
+        # What is no element, such as an instruction to a processor, may have no tag.
+        tag: str = "-end" if node is None else node.tag or "-other"
         if node is None:
             yield None
         elif tag == "-text":

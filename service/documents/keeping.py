@@ -8,7 +8,6 @@ an older one that arrives late fills its own stretch, in whatever order versions
 from __future__ import annotations
 
 import hmac
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -71,6 +70,8 @@ MOST_WRITES: Final = 10_000
 _SHARE_RENAMED: Final = 0.8
 _TRIES: Final = 8
 """Plans of one put: each other writer of the same document costs one."""
+OLDER_DATE: Final = "older_date"
+"""The warning of a file that replaced one with a later date in its folder."""
 WITHHELD_HEADING: Final = "[heading withheld]"
 
 
@@ -89,6 +90,8 @@ class _File(NamedTuple):
     warnings: tuple[str, ...]
     former: str = ""
     """The name of the document that goes on under this one."""
+    overrules: bool = False
+    """Whether it holds in place of versions with a later date."""
 
 
 class _Plan(NamedTuple):
@@ -184,8 +187,10 @@ class DocumentKeeper(Caller):
 
         stored_document = keeper._stored(name)
         is_reclassified = terms.governs and keeper._with_readers(stored_document, terms)
-        same = stored_document.same(digest, stated_us, self._backend.now_us())
-        if same is not None:
+        now_us = self._backend.now_us()
+        same = stored_document.same(digest, stated_us, now_us)
+        is_replaced = same and terms.governs and stored_document.overruled(same.start_us, now_us)
+        if same is not None and not is_replaced:
             return DocumentReport(
                 document=same.entity_id,
                 name=name,
@@ -206,15 +211,30 @@ class DocumentKeeper(Caller):
             file = keeper._with_former(file, terms.former)
         if file.former and terms.governs:
             # In another folder other rules hold, also for what stays of the document.
-            keeper._with_readers(keeper._stored(file.former), terms)
-        return _until_written(name, lambda: keeper._submit(file, terms, content))
+            stored_document = keeper._stored(file.former)
+            keeper._with_readers(stored_document, terms)
+
+        start_us = now_us if file.day_us is None else file.day_us
+        if terms.governs and stored_document.overruled(start_us, now_us):
+            if start_us < now_us and same is None:
+                # By its own date it held until the next one.
+                keeper._submit_version(file, terms, content)
+            # The folder has this file alone, so that from now on no later one is known.
+            dated = "recorded" if start_us < now_us else file.outline.dated
+            file = file._replace(
+                day_us=max(start_us, now_us),
+                outline=replace(file.outline, dated=dated),
+                warnings=(*file.warnings, OLDER_DATE),
+                overrules=True,
+            )
+
+        return keeper._submit_version(file, terms, content)
 
     def _with_former(self, file: _File, names: Sequence[str]) -> _File:
         """A file with the document whose bytes it has, else that of the most passages.
 
         At least four fifths of the passages of its newest version are in the file.
         """
-        lengths = Counter(piece.length for piece in file.pieces)
         best, best_share = file, _SHARE_RENAMED
         for name in names:
             last = self._stored(name).last
@@ -224,11 +244,8 @@ class DocumentKeeper(Caller):
                 # The version is the same, and holds from when it held.
                 return file._replace(former=name, day_us=last.start_us)
             entries = last.outline.entries
-            common = lengths & Counter(entry.length for entry in entries)
-            if not entries or common.total() < best_share * len(entries):
-                continue
             keys = frozenset(self._keys(file, last.outline.root))
-            share = sum(entry.key in keys for entry in entries) / len(entries)
+            share = sum(entry.key in keys for entry in entries) / max(1, len(entries))
             if share >= best_share:
                 best, best_share = file._replace(former=name), share
 
@@ -461,7 +478,10 @@ class DocumentKeeper(Caller):
             and covering.end_us <= self._backend.now_us()
             and file.outline.dated in OWN_DATES
         )
-        span_us = start_us, INF_US if is_back else stored_document.end_from(start_us)
+        now_us = self._backend.now_us()
+        overruled = stored_document.overruled(start_us, now_us) if file.overrules else []
+        end_us = INF_US if is_back else stored_document.end_from(start_us, overruled)
+        span_us = start_us, end_us
         before = () if covering is None else covering.outline.entries
         named: EntityRef | str
         about: EntityRef | str
@@ -481,10 +501,14 @@ class DocumentKeeper(Caller):
             keys = self._keys(file, root)
             new_keys = frozenset(keys)
             leaving = [entry.passage_id for entry in before if entry.key not in new_keys]
-            rows = self._rows_at(reader, leaving, start_us)
+            rows = dict(self._rows_at(reader, leaving, start_us))
             same_words = _same_words(rows, before, keys, file.pieces)
             diff = difference(before, keys, stored_document.known, same_words)
-            if is_back:
+            for version in overruled:
+                other_ids = version.outline.numbers.keys() - set(diff.ids) - rows.keys()
+                rows.update(self._rows_at(reader, sorted(other_ids), version.start_us))
+                diff = diff._replace(closed=tuple(dict.fromkeys((*diff.closed, *rows))))
+            if is_back or overruled:
                 again = set(range(len(keys))).difference(diff.moved)
                 diff = diff._replace(opened=tuple(sorted(again)))
             known_ids = frozenset((*stored_document.known.values(), *rows))
@@ -518,11 +542,14 @@ class DocumentKeeper(Caller):
             for passage_id, key, piece in zip(diff.ids, keys, file.pieces, strict=True)
         ]
         outline = replace(file.outline, root=root, entries=tuple(entries))
-        verb = "assert" if covering is None else "correct"
+        verb = "correct" if covering or overruled else "assert"
         head = Write(op=verb, subject=named, slot=SLOT, **common)
         opened = [number for number in diff.opened if diff.ids[number] not in erased]
         texts = {diff.ids[number]: file.pieces[number].text for number in opened}
         return _Plan(stored_document, diff, outline, head, head_id, writes, texts)
+
+    def _submit_version(self, file: _File, terms: Terms, content: bytes) -> DocumentReport:
+        return _until_written(file.name, lambda: self._submit(file, terms, content))
 
     def _submit(self, file: _File, terms: Terms, content: bytes) -> DocumentReport | None:
         """The report of a version that was written; None where another writer came first."""

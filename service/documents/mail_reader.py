@@ -7,19 +7,18 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from email import message_from_bytes, policy
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 from pathlib import PurePosixPath
 from typing import Final, cast
 
 from ...schema.errors import TenureError
 from .blocks import FileBlock, FileBlockKind, FileReading, count_words, refusal, single_spaced
 from .html_reader import read_html
-from .text_reader import read_text
+from .text_reader import decode, read_text
 
 _FIELDS: Final = ("From", "To", "Cc", "Date")
 _START: Final = re.compile(rb"(?:\A|\n\r?\n)From [^\r\n]*\r?\n(?=[!-9;-~]+:)")
 """Between two messages of a mailbox; a body may have a line that begins like it."""
-_READERS: Final = {"text/plain": read_text, "text/html": read_html}
 
 
 def read_mail(data: bytes, name: str) -> FileReading:
@@ -71,11 +70,13 @@ def _part_blocks(
     """What a mail program shows below the header: alternatives once, attachments by name alone."""
     kind = part.get_content_type()
     is_message = kind == "message/rfc822"
-    read = _READERS.get(kind)
     if not is_message and (part.is_attachment() or part.get_filename()):
         drops["attachment"] += max(1, count_words(part.get_filename() or ""))
     elif kind in ("multipart/alternative", "multipart/related"):
         body = part.get_body(("plain", "html"))
+        if body is not None and not _payload(body).strip():
+            # A body without a word stands for the one in the other form.
+            body = part.get_body(("html", "plain"))
         drops["attachment"] += len(list(part.iter_attachments())) + (body is None)
         if body is not None:
             yield from _part_blocks(cast("EmailMessage", body), name, drops, level)
@@ -83,10 +84,19 @@ def _part_blocks(
         blocks_in = _message_blocks if is_message else _part_blocks
         for inner in part.iter_parts():
             yield from blocks_in(cast("EmailMessage", inner), name, drops, level + is_message)
-    elif read is None:
+    elif part.get_content_maintype() != "text":
         drops["attachment"] += 1
     else:
-        text = str(part.get_content())
-        reading = (read if text.strip() else read_text)(text.replace("\r\n", "\n"), name)
+        if part.get_content_charset("us-ascii") == "us-ascii":
+            # Many programs send eight bits without a word about their encoding.
+            text = decode(_payload(part), name, None)
+        else:
+            text = str(part.get_content()).replace("\r\n", "\n")
+        read = read_html if kind == "text/html" and text.strip() else read_text
+        reading = read(text, name)
         drops.update(reading.dropped)
         yield from reading.blocks
+
+
+def _payload(part: EmailMessage | MIMEPart) -> bytes:
+    return cast("bytes | None", part.get_payload(decode=True)) or b""

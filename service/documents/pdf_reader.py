@@ -104,7 +104,10 @@ def _read(pdfium: Any, document: Any, name: str) -> FileReading:
 
 
 def _lines(pdfium: Any, page: Any, number: int) -> Iterator[_Line]:
-    """The lines of a page; size and place are those of the first character that is no space."""
+    """The lines of a page, each as large and as bold as both of its outermost letters.
+
+    The number or mark of a list item may be larger than its words.
+    """
     raw = pdfium.raw
     text_page = page.get_textpage()
     left, bottom, right, top = page.get_bbox()
@@ -112,12 +115,14 @@ def _lines(pdfium: Any, page: Any, number: int) -> Iterator[_Line]:
     start = 0
     for line in text.splitlines(keepends=True):
         bare = line.strip()
-        place = start + len(line) - len(line.lstrip())
+        letters = [place for place, char in enumerate(line, start) if char.isalpha()]
+        edges = (letters[0], letters[-1]) if letters else (start + line.find(bare[:1]),)
         start += len(line)
         if not bare:
             continue
-        index = raw.FPDFText_GetCharIndexFromTextIndex(text_page, place)
-        index = place if index < 0 else index
+        found = [raw.FPDFText_GetCharIndexFromTextIndex(text_page, place) for place in edges]
+        indices = [place if index < 0 else index for index, place in zip(found, edges, strict=True)]
+        index = indices[0]
         box, is_painted = (0.0, 0.0, 0.0, 0.0), True
         with suppress(pdfium.PdfiumError):
             box = text_page.get_charbox(index)
@@ -125,9 +130,9 @@ def _lines(pdfium: Any, page: Any, number: int) -> Iterator[_Line]:
             is_painted = not item or raw.FPDFTextObj_GetTextRenderMode(item) != _INVISIBLE
 
         is_outside = box[2] < left or box[0] > right or box[3] < bottom or box[1] > top
-        is_bold = raw.FPDFText_GetFontWeight(text_page, index) >= _BOLD
+        is_bold = min(raw.FPDFText_GetFontWeight(text_page, i) for i in indices) >= _BOLD
         # The size of the font is that before the page scales it: the box says what is seen.
-        size = raw.FPDFText_GetFontSize(text_page, index)
+        size = min(raw.FPDFText_GetFontSize(text_page, i) for i in indices)
         height = box[3] - box[1]
         size = size if size > 1 and height > 0.1 else 1.4 * height
         size = 0.0 if is_outside else size

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -77,17 +77,32 @@ class StoredDocument:
 
         return None
 
+    def overruled(self, start_us: int, now_us: int) -> list[StoredVersion]:
+        """Later versions that a file with an earlier date replaces in its folder.
+
+        A version whose date was stated with `put` is from no folder, and stays.
+        """
+        return [
+            version
+            for version in self.versions
+            if version.start_us > start_us
+            and version.end_us > now_us
+            and version.outline.dated != "stated"
+        ]
+
     def at(self, valid_us: int) -> StoredVersion | None:
         """The version that holds at an instant."""
         holding = (v for v in self.versions if v.start_us <= valid_us < v.end_us)
         return next(holding, None)
 
-    def end_from(self, valid_us: int) -> int:
-        """Until when a version holds that begins at an instant."""
+    def end_from(self, valid_us: int, overruled: Collection[StoredVersion] = ()) -> int:
+        """Until when a version holds that begins at an instant, in place of some later ones."""
+        starts = (v.start_us for v in self.versions if v not in overruled)
+        ends = [start_us for start_us in starts if start_us > valid_us]
         covering = self.at(valid_us)
-        if covering is not None:
-            return covering.end_us
-        return min((v.start_us for v in self.versions if v.start_us > valid_us), default=INF_US)
+        if covering is not None and covering.end_us not in {v.start_us for v in overruled}:
+            ends.append(covering.end_us)
+        return min(ends, default=INF_US)
 
 
 def full_name(name: str, source: str) -> str:

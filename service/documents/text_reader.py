@@ -1,23 +1,38 @@
-"""Readers of Markdown, plain text and source code, which need nothing but the core."""
+"""Readers of Markdown, plain text and source code, which need nothing but the core; encodings."""
 
 from __future__ import annotations
 
+import codecs
 import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from .blocks import FileBlock, FileBlockKind, FileReading, count_words
-
-_COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_UNSEEN: Final = re.compile(
-    r"<(script|style|template|noscript)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE
+from .blocks import (
+    FileBlock,
+    FileBlockKind,
+    FileReading,
+    count_words,
+    extra_module,
+    refusal,
 )
-_FRONT: Final = re.compile(r"---[ \t]*\n(?P<body>.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_FIELD: Final = re.compile(r"(?P<name>[A-Za-z][\w -]*):[ \t]*(?P<value>.*)")
+
+_UNSEEN: Final = re.compile(
+    r"(?P<code>(?<![`\\])(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
+    r"|<!--.*?(?:-->|\Z)"
+    r"|<(?P<tag>script|style|template|noscript)\b.*?(?:</(?P=tag)\s*>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+"""Comments and scripts; code that quotes them is found first, and shown."""
+_FRONT: Final = re.compile(
+    r"(?P<mark>---|\+\+\+)[ \t]*\n(?P<body>.*?\n)(?:(?P=mark)|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL
+)
+"""Fields before the text, in YAML or in TOML."""
+_FIELD: Final = re.compile(r"(?P<name>[A-Za-z][\w -]*?)[ \t]*[:=][ \t]*(?P<value>.*)")
 _PARAGRAPH: Final = re.compile(r"\n[ \t]*\n\s*")
 _KEYWORDS: Final = re.compile(r"\s*(?:[\w&*<>,\[\]]+\s+)*[*&]?")
 _KINDS: Final = {
@@ -25,6 +40,54 @@ _KINDS: Final = {
     "code_block": FileBlockKind.CODE,
     "table_open": FileBlockKind.TABLE,
 }
+
+_MARKS: Final = {
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+}
+"""First bytes by encoding; the little one of UTF-16 begins that of UTF-32."""
+_SURE: Final = 0.8
+"""Confidence of the detector from which an encoding is taken without being stated."""
+
+
+def decode(data: bytes, name: str, encoding: str | None) -> str:
+    r"""The text of a file, with line feeds alone.
+
+    >>> decode(b"\xef\xbb\xbfone\r\ntwo", "a.txt", None)
+    'one\ntwo'
+
+    Raises:
+        InvalidInput: `invalid_encoding`, with the best guess.
+        Unavailable: `documents_extra_missing`.
+    """
+    charset = encoding or next(
+        (code for code, marks in _MARKS.items() if data.startswith(marks)), ""
+    )
+    try:
+        text = data.decode(charset or "utf-8")
+    except (UnicodeDecodeError, LookupError) as error:
+        if charset:
+            raise refusal("invalid_encoding", f"{name} is not {charset}: {error}") from error
+        text = data.decode(_guess(data, name))
+
+    if "\0" in text:
+        raise refusal("invalid_encoding", f"{name} holds NUL characters; state encoding=")
+
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _guess(data: bytes, name: str) -> str:
+    guess = extra_module("chardet").detect(data)
+    encoding, confidence = guess["encoding"], guess["confidence"]
+    if encoding and confidence >= _SURE:
+        with suppress(UnicodeDecodeError, LookupError):
+            data.decode(encoding)
+            return str(encoding)
+
+    raise refusal(
+        "invalid_encoding",
+        f"{name} is not UTF-8; the best guess is {encoding} ({confidence:.0%}). State encoding=",
+    )
 
 
 def read_text(text: str, name: str) -> FileReading:
@@ -122,12 +185,14 @@ def _paragraphs(text: str) -> list[FileBlock]:
 
 def _shown(lines: Sequence[str], drops: Counter[str]) -> str:
     """A text without its comments and scripts; what nobody is shown is counted."""
-    text = "\n".join(lines)
-    for pattern in (_COMMENT, _UNSEEN) if "<" in text else ():
-        for match in pattern.finditer(text):
+
+    def show(match: re.Match[str]) -> str:
+        if not match["code"]:
             drops["hidden_text"] += count_words(match[0])
-        text = pattern.sub("", text)
-    return text
+        return match["code"] or ""
+
+    text = "\n".join(lines)
+    return _UNSEEN.sub(show, text) if "<" in text else text
 
 
 def _trimmed(text: str) -> str:

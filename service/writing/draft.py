@@ -17,6 +17,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from itertools import chain
 from operator import attrgetter
 from types import NoneType
@@ -342,7 +343,11 @@ def inspect(
     if value is not None and request.context.outlines and details.slot is not None:
         return "", ()
     # Joined, so that the patterns are set up once: most texts are a few words.
-    text = _without_ids("\n".join(_texts(request.write, content, value)), request.write, value)
+    texts = [*_texts(request.write, content, value)]
+    # Paths look like hidden text, and are those of many writes: each is read once.
+    names = request.write.source_origin, request.write.update_path or ""
+    texts += [name for name in names if _has_findings(name)]
+    text = _without_ids("\n".join(texts), request.write, value)
     is_plain = bears_no_sign(text)
     is_secret = Sensitivity.CREDENTIAL.value in request.write.sensitivity
     if is_secret or (not is_plain and find_credentials(text)):
@@ -456,9 +461,13 @@ def _texts(write: Write, content: Content, value: Value | None) -> Iterator[str]
     if value is not None and value.json.startswith(("[", "{")):
         yield from text_leaves(value.plain, with_keys=True)
 
-    yield write.source_origin
-    if write.update_path:
-        yield write.update_path
+
+@lru_cache(maxsize=1_024)
+def _has_findings(name: str) -> bool:
+    """Whether any detector finds anything in an origin or a path."""
+    if bears_no_sign(name):
+        return False
+    return bool(scan(name, Ingest.DOCUMENT) or find_credentials(name))
 
 
 def sanitize(

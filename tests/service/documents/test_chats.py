@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 import zipfile
@@ -76,7 +77,7 @@ def test_chatgpt_gives_the_branch_that_was_shown():
         ("user", False, "I live in Lisbon."),
         ("ChatGPT", True, "Good to know."),
     ]
-    assert chats.left_out == {"other_branch": 1, "no_text": 1}
+    assert chats.left_out == {"other_branch": 1, "no_text": 2}
     packed = zipped(conversations_json=json.dumps(CHATGPT), user_json="{}")
     assert read(packed, "export.zip").messages == chats.messages
 
@@ -91,7 +92,18 @@ def test_a_damaged_export_is_refused():
 def test_claude_gives_texts_alone():
     chats = read(CLAUDE)
     assert [(m.author, m.text) for m in chats.messages] == [("user", "Hello"), ("Claude", "Hi")]
-    assert chats.left_out == {"no_text": 1}
+    assert chats.left_out == {"no_text": 1, "system_or_tool": 1}
+
+
+def test_parts_that_are_no_text_are_counted_and_take_no_export_along():
+    talk = {"mapping": {"n1": node(1, None, "user", parts=["seen", None, {"asset_pointer": "x"}])}}
+    for data in (json.dumps([talk]).encode(), codecs.BOM_UTF8 + json.dumps([talk]).encode()):
+        chats = read(data)
+        assert [message.text for message in chats.messages] == ["seen"]
+        assert chats.left_out == {"no_text": 2}
+    said = {"uuid": "1", "sender": "human", "text": "see it", "created_at": "2026-01-02T03:04:05Z"}
+    attached = {**said, "attachments": [{"extracted_content": "words"}]}
+    assert read([{"uuid": "t", "chat_messages": [attached]}]).left_out == {"attachment": 1}
 
 
 def test_slack_gives_names_threads_and_no_joins():
@@ -112,6 +124,48 @@ def test_slack_gives_names_threads_and_no_joins():
         ("general", "ana", "hello Bo Li"),
         ("general/1780000000.000100", "Bo Li", "in a thread"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("<@U2> and <@U9|guest>", "Bo and guest"),
+        ("<https://example.org/a?b&amp;c|the page>", "the page (https://example.org/a?b&c)"),
+        ("<https://example.org> &lt;b&gt;", "https://example.org <b>"),
+        ("<#C1|general> <!here> <!subteam^S1|@team>", "#general @here @@team"),
+    ],
+)
+def test_slack_shows_links_as_its_own_pages_do(text, shown):
+    users = [{"id": "U2", "name": "Bo"}]
+    day = [
+        {"user": "U7", "user_profile": {"real_name": "Kim"}, "text": text, "ts": "1780000000.1"},
+        {"user": "U2", "subtype": "file_share", "text": "with a file", "ts": "1780000001.1"},
+    ]
+    packed = zipped(users_json=json.dumps(users), **{"general__2026-06-01_json": json.dumps(day)})
+    messages = read(packed, "slack.zip").messages
+    said = [(message.author, message.text) for message in messages]
+    assert said == [("Kim", shown), ("Bo", "with a file")]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "31/12/25, 9:05 p. m. - ",
+        "31.12.2025 klo 21.05 - ",
+        "31/12/2025 à 21:05 - ",
+        "2025. 12. 31. 21:05 - ",
+        "2025. 12. 31. 오후 9:05, ",
+        "2025/12/31 下午9:05 - ",
+        "[2025/12/31 21:05:00] ",
+        "٣١/١٢/٢٠٢٥، ٩:٠٥ م - ",  # noqa: RUF001
+        "31/12/2568 21:05 - ",
+        "12/31/25, 9:05\u202fPM - ",
+    ],
+)
+def test_whatsapp_is_read_in_the_dates_of_many_phones(head):
+    chats = read("".join(f"{head}Ana: x{n}\n" for n in range(3)).encode(), "chat.txt")
+    assert {message.at.isoformat() for message in chats.messages} == {"2025-12-31T21:05:00+00:00"}
+    assert [(m.author, m.text) for m in chats.messages] == [("Ana", f"x{n}") for n in range(3)]
 
 
 def test_whatsapp_reads_both_clocks_and_continued_lines():
@@ -146,7 +200,12 @@ def test_dates_that_can_be_two_are_refused_until_they_are_stated():
     assert [m.at.month for m in read(proof.encode(), "chat.txt").messages] == [1, 2, 3]
 
 
-@pytest.mark.parametrize("data", [b"one: two\n\nthree", b"[1, 2]", b"{}", b"%PDF-1.4", b"\xff\xfe"])
+LOG = b"".join(b"2026-06-0%d 10:00:00 ERROR: disk full\n" % day for day in range(1, 5))
+
+
+@pytest.mark.parametrize(
+    "data", [b"one: two\n\nthree", b"[1, 2]", b"{}", b"%PDF-1.4", b"\xff\xfe", LOG]
+)
 def test_other_files_are_no_chat(data):
     assert read(data, "a.txt") is None
 

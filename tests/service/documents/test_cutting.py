@@ -80,6 +80,31 @@ def test_markdown_keeps_what_makes_no_token_and_drops_comments():
     assert read.dates["effective"] == "2026-06-01"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Use `<script>` and `</script>`.",
+        "> ```html\n> <!-- kept -->\n> ```",
+        "- a\n\n  ```\n  <style>b</style>\n  ```",
+        "Two ``<!-- a ` b -->`` ticks",
+    ],
+)
+def test_markdown_shows_the_code_that_quotes_a_comment_or_script(text):
+    read = read_markdown(text, "a.md")
+    assert (read.text, read.dropped) == (text, {})
+    hidden = read_markdown(text.replace("`", ""), "a.md")
+    assert hidden.dropped["hidden_text"] > 0
+
+
+def test_front_matter_is_read_in_yaml_and_in_toml():
+    for text in (
+        "---\ntitle: T\neffective: 2026-06-01\n---\n",
+        '+++\ntitle = "T"\neffective = 2026-06-01\n+++\n',
+    ):
+        read = read_markdown(f"{text}words\n", "a.md")
+        assert (read.text, read.title, read.dates["effective"]) == ("words", "T", "2026-06-01")
+
+
 def test_names_of_functions_are_the_headings_of_code():
     read = read_code(
         "import os\n\n\ndef f(x):\n    return g(x)\n\n\nclass A:\n    def h(self): ...\n", "a.py"

@@ -27,6 +27,7 @@ PAGE = (
     "<table><tr><th>who</th><th>weeks</th></tr><tr><td>all</td><td>14</td></tr></table>"
     "<pre>x = 1\n  y</pre><img alt='a chart'></main><footer>feet</footer></body></html>"
 )
+MATH = "http://schemas.openxmlformats.org/officeDocument/2006/math"
 BODY = [f"line {number} of a paragraph about parental leave and pay" for number in range(4)]
 
 
@@ -61,6 +62,13 @@ def test_titles_and_cells_are_read_as_the_rest_of_a_page():
     reading = read_file(page.encode(), "leave.html")
     assert reading.text == "Sick leave\nDays\none two\na\n  b\nleft\nright\ninner"
     assert reading.dropped == {"hidden_text": 4}
+
+
+def test_an_instruction_to_a_processor_ends_no_page():
+    page = "<p>one<?php echo 1 ?></p><p>two<![CDATA[ x ]]></p><button>Send</button>now"
+    assert read_file(page.encode(), "a.html").text == "one\ntwo\nSend\nnow"
+    shown = "<main hidden>no</main><p>outside</p><main><p>inside</p></main>"
+    assert read_file(shown.encode(), "a.html").text == "inside"
 
 
 def test_a_pdf_has_pages_headings_and_no_running_heads():
@@ -100,6 +108,11 @@ def test_a_title_over_two_lines_is_one_heading(bookmarks):
     page: list[Shown | str] = [*title, Shown(BODY[0], 11, 20), *BODY[1:]]
     reading = read_file(pdf([page], bookmarks=bookmarks), "a.pdf")
     assert headings(reading) == [(1, "Leave of absence", 1)]
+
+
+def test_a_large_mark_before_small_words_makes_no_heading():
+    page: list[Shown | str] = [*BODY, Shown("2.", 18, 20), Shown("days off", 11, -14, x=110)]
+    assert headings(read_file(pdf([[*page, *BODY]]), "a.pdf")) == []
 
 
 def test_hidden_text_is_dropped_and_counted_and_a_scan_keeps_its_own():
@@ -147,7 +160,42 @@ def test_a_docx_has_headings_and_paragraphs_and_counts_the_words_around_them():
     reading = read_file(out.getvalue(), "a.docx")
     assert headings(reading) == [(1, "Leave", 0)]
     assert reading.text == "Leave\n14 weeks\nwith pay"
-    assert (reading.reader, reading.dropped) == ("docx/1", {"outside_main": 9})
+    assert (reading.reader, reading.dropped) == ("docx/2", {"outside_main": 9})
+
+
+def test_a_docx_keeps_fields_and_formulas_and_drops_what_is_hidden():
+    formula = f'<m:oMath xmlns:m="{MATH}"><m:f><m:r><m:t>two pi</m:t></m:r></m:f></m:oMath>'
+    field = '<w:fldSimple w:instr="REF"><w:r><w:t>Table 4</w:t></w:r></w:fldSimple>'
+    run = "<w:r><w:rPr><w:vanish{}/></w:rPr><w:t>{} words</w:t></w:r>"
+    hidden = run.format("", "unseen") + run.format(' w:val="0"', "seen")
+    parts = [("", f"a</w:t></w:r>{part}<w:r><w:t>b") for part in (formula, field, hidden)]
+    reading = read_file(docx(parts), "a.docx")
+    assert reading.text == "atwo pib\naTable 4b\naseen wordsb"
+    assert reading.dropped == {"hidden_text": 2}
+
+
+def test_a_mail_without_an_encoding_is_read_as_any_text():
+    for charset in ("", "; charset=us-ascii"):
+        mail = f"Subject: a\nContent-Type: text/plain{charset}\n\nGrüße aus Köln\n"
+        assert "Grüße aus Köln" in read_file(mail.encode(), "a.eml").text
+        assert refused(mail.encode("cp437"), "a.eml") == "invalid_encoding"
+
+
+def test_a_mail_shows_the_form_that_has_words_and_every_kind_of_text():
+    mail = EmailMessage()
+    mail["Subject"] = "Leave"
+    mail.set_content("\n")
+    mail.add_alternative("<p>In HTML alone.</p>", subtype="html")
+    invitation = EmailMessage()
+    invitation.set_content("SUMMARY:Meeting", subtype="calendar")
+    mail.make_mixed()
+    mail.attach(invitation)
+    reading = read_file(mail.as_bytes(), "a.eml")
+    assert [block.text for block in reading.blocks] == [
+        "Leave",
+        "In HTML alone.",
+        "SUMMARY:Meeting",
+    ]
 
 
 def test_a_mail_is_read_in_all_the_parts_that_a_program_shows():

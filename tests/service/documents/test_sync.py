@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from datetime import timedelta
 
 import pytest
 
@@ -349,3 +350,68 @@ def test_watching_waits_until_a_change_is_over(folder, monkeypatch):
     monkeypatch.setattr(time, "sleep", sleep)
     commands._wait_for_change(folder, 2.0)
     assert looks == [2.0] * 4
+
+
+def dated(date: str, weeks: int) -> str:
+    """A file with a date of its own; without one for an empty date."""
+    front = f"---\neffective: {date}\n---\n" if date else ""
+    return f"{front}# Leave\n\nParental leave is {weeks} weeks.\n\n# Pay\n\nOn the 25th.\n"
+
+
+def weeks_at(memory, dates) -> list[str]:
+    texts = [memory.documents.get("handbook/leave.md", valid=date).text for date in dates]
+    return [text.partition(" is ")[2].partition(" ")[0] for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("files", "planned"),
+    [
+        ([("2026-02-01", 20), ("2026-01-01", 14)], "14"),
+        ([("2026-01-01", 14), ("2026-02-01", 20), ("2026-01-01", 14)], "14"),
+        ([("2026-02-01", 20), ("2999-01-01", 30), ("2026-01-01", 14)], "14"),
+        ([("2026-02-01", 20), ("2999-01-01", 30), ("2026-02-01", 21)], "21"),
+        ([("2026-01-01", 14), ("", 20), ("2026-01-01", 15)], "15"),
+    ],
+)
+def test_the_file_in_the_folder_applies_from_now_on_also_with_an_older_date(
+    memory, folder, files, planned
+):
+    for date, weeks in files:
+        (folder / "leave.md").write_text(dated(date, weeks))
+        run = sync(memory, folder)
+    (report,) = run.reports
+    assert (report.outcome, report.warnings) == ("changed", ("older_date",))
+    assert weeks_at(memory, (None, "2999-06-01")) == [planned, planned]
+    # What applied before the run is known as before, and the own date is kept.
+    versions = memory.documents.versions("handbook/leave.md")
+    assert [version.dated for version in versions][-1] == "recorded"
+    assert weeks_at(memory, (files[-1][0],)) == [planned]
+    before = versions[-1].effective - timedelta(microseconds=1)
+    later = [str(weeks) for date, weeks in files[:-1] if date < "2999"]
+    assert weeks_at(memory, (before,)) == ([planned] if planned == "21" else [later[-1]])
+    assert memory.doctor() == ()
+    found = memory.as_of("2999-06-01").search("parental leave pay weeks", limit=20).hits
+    words = {f"Parental leave is {planned} weeks.", "On the 25th."}
+    assert {hit.object.content for hit in found} >= words
+    assert not any(" 30 weeks" in hit.object.content for hit in found)
+    stamps = len(memory.log())
+    os.utime(folder / "leave.md", ns=(1, 1))
+    assert sync(memory, folder).counts == {"same": 3}
+    assert len(memory.log()) == stamps
+
+
+def test_a_version_that_put_dated_stays_whatever_the_folder_holds(memory, folder):
+    memory.documents.put(dated("", 30), name="leave.md", source="handbook", effective="2999-01-01")
+    (folder / "leave.md").write_text(dated("2026-01-01", 14))
+    assert sync(memory, folder).reports[1].warnings == ()
+    assert weeks_at(memory, (None, "2999-06-01")) == ["14", "30"]
+    (folder / "leave.md").write_text(dated("2025-01-01", 12))
+    assert sync(memory, folder).reports[0].warnings == ("older_date",)
+    assert weeks_at(memory, (None, "2999-06-01")) == ["12", "30"]
+    assert memory.doctor() == ()
+
+
+def test_an_older_file_by_put_alone_fills_its_own_time(memory):
+    for date, weeks in (("2026-02-01", 20), ("2026-01-01", 14)):
+        memory.documents.put(dated(date, weeks), name="leave.md", source="handbook")
+    assert weeks_at(memory, ("2026-01-15", None)) == ["14", "20"]

@@ -19,7 +19,16 @@ from .layers import DecayRule
 from .principal import Principal, Scope
 from .records import short_repr
 from .slots import Slot
-from .vocabulary import ClaimVerdict, Op, Outcome
+from .vocabulary import (
+    ClaimVerdict,
+    ClassificationWord,
+    LayerWord,
+    ObjectTypeWord,
+    Op,
+    Outcome,
+    RetirementWord,
+    SensitivityWord,
+)
 
 ABSENT: Final = "absent"
 """What a write expects of a slot in which nothing stands yet."""
@@ -70,16 +79,19 @@ class Write:
     """The object whose value is in the slot now, or `ABSENT`; None: whatever is there."""
 
 
+OpWord = Literal["assert", "correct", "retract", "delete", "deny", "restate"]
+
+
 class WriteFields(TypedDict, total=False):
     """What `Memory.write` takes by keyword: the fields of a `Write` but subject, slot and value."""
 
-    op: Literal["assert", "correct", "retract", "delete", "deny", "restate"]
+    op: OpWord
     valid_from: Moment
     valid_until: Moment
     object_id: str | None
     content: str | None
-    object_type: str | None
-    layer: str | None
+    object_type: ObjectTypeWord | None
+    layer: LayerWord | None
     scope: Scope | Mapping[str, str] | None
     source_origin: str
     source_authority: float | None
@@ -88,12 +100,12 @@ class WriteFields(TypedDict, total=False):
     why_it_matters: str
     applicable_task_types: Sequence[str]
     behavioral_implication: str | None
-    security_classification: str | None
-    sensitivity: Sequence[str]
+    security_classification: ClassificationWord | None
+    sensitivity: Sequence[SensitivityWord]
     allow_roles: Sequence[str]
     deny_roles: Sequence[str]
     decay_rule: DecayRule | Mapping[str, float] | None
-    retirement_rule: str | None
+    retirement_rule: RetirementWord | None
     update_path: str | None
     derived_from: Sequence[str]
     planned: bool

@@ -24,6 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...schema.compile_terms import Stability
+from ...schema.errors import InvalidInput
 from ...schema.values import canonical_json, fields_of
 from ..format.grammar import Block
 from ..format.rows import read_rows
@@ -34,6 +35,13 @@ from .answer_schema import closed, is_strict, opened
 from .cache_plan import BlockSegment, RenderPlan, capability_for, in_system, marks, ttl_place
 from .media import NativePart, Originals, interleave, native_parts
 
+_ANSWER_LIMITS: Mapping[str, tuple[str, ...]] = {
+    "adk": ("config", "max_output_tokens"),
+    "anthropic": ("max_tokens",),
+    "gemini": ("generation_config", "max_output_tokens"),
+    "openai": ("max_completion_tokens",),
+    "responses": ("max_output_tokens",),
+}
 _ANTHROPIC_TTLS = {300: "5m", 3600: "1h"}
 Mark = Mapping[str, str] | None
 _NativeParts = Mapping[int, tuple[NativePart, ...]]
@@ -107,6 +115,22 @@ def _spec(text: str) -> ToolSpec | None:
 
     schema = fields.get("input_schema") or {"type": "object"}
     return ToolSpec(name, str(fields.get("description") or ""), schema)
+
+
+def limit_answer(request: dict[str, Any], target: str, max_tokens: int) -> dict[str, Any]:
+    """Limit the tokens of the answer, in the field that each provider has for it.
+
+    Raises:
+        InvalidInput: `out_of_range`.
+    """
+    if max_tokens < 1:
+        raise InvalidInput("max_tokens is at least 1", code="out_of_range", field="max_tokens")
+    *path, name = _ANSWER_LIMITS[target]
+    place = request
+    for key in path:
+        place = place.setdefault(key, {})
+    place[name] = max_tokens
+    return request
 
 
 def render_adk(

@@ -38,7 +38,7 @@ from ...schema.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from ...schema.limits import LENGTHS, check_text, json_of
 from ...schema.principal import ERASE, Scope, Sight, write_scope
 from ...schema.values import canonical_json, iso, stamp_time
-from ...schema.vocabulary import ObjectType, StateLayer
+from ...schema.vocabulary import ClassificationWord, ObjectType, StateLayer
 from ...store.port.store import WriteTx
 from ...store.transfer.artifact_files import ArtifactFiles
 from ..backend.caller import (
@@ -74,7 +74,7 @@ class Artifacts(Caller):
         media_type: str | None = None,
         origin: str = "",
         scope: Scope | Mapping[str, str] | None = None,
-        security_classification: str | None = None,
+        security_classification: ClassificationWord | None = None,
         allow_roles: Sequence[str] = (),
         deny_roles: Sequence[str] = (),
         object_ids: Sequence[str] = (),

@@ -38,6 +38,7 @@ from ...schema.errors import InvalidInput, NotFound, TenureError, Unavailable, u
 from ...schema.interval import INF_US, MIN_US
 from ...schema.limits import INTEGER_MAX, LENGTHS, check_json, check_text
 from ...schema.principal import EVERYONE_TAG, Scope
+from ...schema.slots import CLOSED_LISTS
 from ...schema.values import Value, canonical_json, iso, micros
 from ...schema.vocabulary import Classification, Enforcement, parse
 from ...schema.write import Moment
@@ -627,12 +628,8 @@ ARGUMENTS: Final[Mapping[str, Kind]] = {
     "str | BaseException": _REFUSAL,
     "Iterable[Message]": _LIST._replace(member=_MESSAGE),
     "StatedMentions": _LIST,
-    "ActionStatus": _TEXT,
-    "GraphForm": _TEXT,
-    "Remembered": _TEXT,
-    "RequestTarget": _TEXT,
-    "ReviewKind": _TEXT,
-    "ReviewStatus": _TEXT,
+    **dict.fromkeys(CLOSED_LISTS, _TEXT),
+    "Sequence[SensitivityWord]": _TEXTS,
     "Sequence[Any]": _LIST,
     "Sequence[str]": _TEXTS,
     "Mapping[str, Any]": _RECORD,

@@ -13,6 +13,7 @@ from typing import Unpack
 from ...schema.claim import Version
 from ...schema.document import Citation
 from ...schema.values import moment, stamp_time
+from ...schema.vocabulary import ClassificationWord
 from ...schema.write import Moment
 from ...store.port.store import Point, Reader
 from ..backend.caller import Caller, argument_checks, check_fields, permissions_as_stated
@@ -166,7 +167,7 @@ class Documents(Caller):
         self,
         name: str,
         *,
-        security_classification: str | None = None,
+        security_classification: ClassificationWord | None = None,
         allow_roles: Sequence[str] | None = None,
         deny_roles: Sequence[str] | None = None,
     ) -> int:

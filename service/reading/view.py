@@ -35,7 +35,7 @@ from ...schema.errors import NotFound
 from ...schema.principal import AUDIT, STEWARD, TENANT_SCOPE, Principal, Scope, Sight
 from ...schema.slots import STRUCTURE_SLOTS, Slot, Vocabulary
 from ...schema.values import micros, moment, stamp_time
-from ...schema.vocabulary import ObjectType, SlotStatus, ValueType, parse
+from ...schema.vocabulary import ObjectType, ObjectTypeWord, SlotStatus, ValueType, parse
 from ...schema.write import Moment
 from ...store.commit.roots import Roots
 from ...store.port.records import RecordKind
@@ -269,7 +269,7 @@ class View(Caller):
         text: str,
         limit: int = 10,
         entity: EntityLike | None = None,
-        object_type: str | None = None,
+        object_type: ObjectTypeWord | None = None,
     ) -> SearchResult:
         """Return the best matching shown objects; of equal matches the newest first."""
         from .search import Searcher, SearchQuery

@@ -20,9 +20,10 @@ import typer
 from ...schema.errors import InvalidInput
 from ...schema.limits import json_of
 from ...service.backend.caller import backend_of
+from ...service.client.opening import check_name
 from .commands import command
 from .frame import Columns, answer, open_memory
-from .main import meter, read_text
+from .main import meter, read_text, write_bytes
 from .review import pressed_key, resolution_app
 
 if TYPE_CHECKING:
@@ -121,9 +122,7 @@ class _Place:
             return
         state = {"crossing": self._crossing, "after": after, "pairs": rows}
         # A run that is killed in the middle leaves the place of the stretch before.
-        draft = self._path.with_name(f"{self._path.name}.draft")
-        draft.write_text(json.dumps(state, ensure_ascii=False), encoding="utf-8")
-        draft.replace(self._path)
+        write_bytes(self._path, json.dumps(state, ensure_ascii=False).encode())
 
     def _read(self, path: Path) -> dict[str, Any]:
         try:
@@ -273,7 +272,8 @@ def _labels_in(file: Path) -> list[dict[str, str]]:
 def _append(file: Path, rows: Iterable[Label]) -> None:
     from ...service.stewardship.matching import Label
 
-    # Appended and never rewritten: earlier labels are somebody's work.
+    # Appended and never rewritten: earlier labels are a person's work.
+    check_name(file, replace=True)
     is_new = not file.exists()
     with file.open("a", encoding="utf-8", newline="") as lines:
         writer = csv.writer(lines, lineterminator="\n")

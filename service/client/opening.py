@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...schema.errors import InvalidInput, NotFound, Unavailable
+from ...store.transfer.whole_file import check_name as check_name
+from ...store.transfer.whole_file import new_file as new_file
+from ...store.transfer.whole_file import private_folder
 
 if TYPE_CHECKING:
     from ...schema.principal import Principal
@@ -223,7 +226,6 @@ def copy_in(settings: Settings, file: Path) -> TenantFile:
         NotFound: `unknown_file`.
     """
     from ...store.sqlite.backup import copy_store, tenant_file
-    from ...store.transfer.whole_file import private_folder
 
     store = _embedded_store(settings, create=True)
     # Before anything is made: under the name of another tenant the copy would not open.

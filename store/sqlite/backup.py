@@ -15,8 +15,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...schema.errors import Conflict, InvalidInput, NotFound, Unavailable
-from ..transfer.whole_file import whole_file
+from ...schema.errors import InvalidInput, NotFound, Unavailable
+from ..transfer.whole_file import new_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,27 +35,22 @@ def copy_store(source: Path, target: Path, *, replace: bool = False) -> TenantFi
     """Copy a tenant's file as it is at one moment, also while others write to it.
 
     Raises:
-        Conflict: `file_exists`, unless `replace`.
+        Conflict: `file_exists`, unless `replace`; for a link always.
         InvalidInput: `not_a_store`.
         NotFound: `unknown_file`.
         Unavailable: `file_unwritable`; `store_corrupt`, and nothing was kept.
     """
     if not source.is_file():
         raise NotFound(f"there is no file {source}", code="unknown_file")
-    if target.exists() and not replace:
-        raise Conflict(f"{target} is there already; name another file", code="file_exists")
-
     tenant_file(source)
-    try:
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".part-") as folder:
-            copy = Path(folder) / "copy.db"
-            _snapshot(source, copy)
-            with whole_file(target) as file, copy.open("rb") as copied_bytes:
-                shutil.copyfileobj(copied_bytes, file)
-    except OSError as error:
-        raise Unavailable(
-            f"{target} cannot be written: {error.strerror or error}", code="file_unwritable"
-        ) from error
+    with (
+        new_file(target, replace=replace) as file,
+        tempfile.TemporaryDirectory(dir=target.parent, prefix=".part-") as folder,
+    ):
+        copy = Path(folder) / "copy.db"
+        _snapshot(source, copy)
+        with copy.open("rb") as copied_bytes:
+            shutil.copyfileobj(copied_bytes, file)
     return tenant_file(target)
 
 

@@ -20,7 +20,7 @@ import tenure
 from tenure.faces.http.metrics import LiteralRoutes
 from tenure.faces.http.openapi import description
 from tenure.schema.principal import OWNER
-from tenure.service.calls.columns import FIELDS
+from tenure.service.calls.columns import field_words
 from tenure.tests.adapter_env import environment_of
 from tenure.tests.faces.http.served import RunningServer, serving
 from tenure.tests.faces.http.site import Site
@@ -172,6 +172,6 @@ def test_fields_of_requests_and_answers_are_described_in_words() -> None:
     silent = [f"{name}.{field}" for name, field, words in fields if not words]
     assert len(silent) < 0.3 * len(fields), silent
     stated = {name: words for record, name, words in fields if record == "WriteRequest"}
-    assert stated["valid_from"] == FIELDS["valid_from"]
+    assert stated["valid_from"] == field_words()["valid_from"]
     docstrings = {name: words for record, name, words in fields if record == "SlotStateAnswer"}
     assert len([words for words in docstrings.values() if words]) > 5

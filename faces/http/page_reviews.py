@@ -145,20 +145,6 @@ def case(
     )
 
 
-@router.get("/reviews/{review_id}/prompts", dependencies=HEAVY_PAGE)
-def prompts(
-    request: Request, review_id: UUID, entity: Annotated[str, Query(max_length=64)] = ""
-) -> HTMLResponse:
-    """Show what agents would have read: the last prompts about both sides that would differ."""
-    reviews = memory_of(request, Permit.DECIDE).reviews
-    preview, refusal = None, ""
-    try:
-        preview = reviews.preview(str(review_id), entity=entity or None)
-    except Conflict as conflict:
-        refusal = str(conflict)
-    return page(request, "prompts.jinja", review_id=review_id, preview=preview, refusal=refusal)
-
-
 @router.post("/reviews/{review_id}/{decision}")
 def decide(
     request: Request,

@@ -91,7 +91,6 @@ from ..sessions.summarising import Summariser, SummaryReport
 from ..sessions.terms import SessionTerms
 from ..stewardship.entities import AliasView, EntityPage
 from ..stewardship.matching import MOST_PAIRS, STRETCH, Crossing, Label, RescoredCase
-from ..stewardship.prompts import PromptPreview
 from ..stewardship.review_page import EntityComparison, QueueState, ReviewPage
 from ..stewardship.reviews import CaseGroup
 from ..stewardship.transfer import TransferReport
@@ -266,7 +265,6 @@ class AsyncReviews(AsyncPart):
         self, status: ReviewStatus = "open", *, kind: ReviewKind = "blocking"
     ) -> tuple[Review, ...]: ...
     async def get(self, review_id: str) -> ReviewPage: ...
-    async def preview(self, review_id: str, *, entity: str | None = None) -> PromptPreview: ...
     async def open(self, a: str, b: str, *, reason: str = "") -> Review: ...
     async def accept(
         self,

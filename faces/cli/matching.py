@@ -1,4 +1,4 @@
-"""Commands of a register's names: find duplicates, label them, measure and refit the matching.
+"""Commands of a register's names: find duplicates, and label them.
 
 `resolution xref` and `resolution label` cross the register in stretches. Progress goes to
 standard error, and with `--state` a crossing that was broken off goes on where it stood.
@@ -66,7 +66,7 @@ def xref(
         type: Only entities of this type.
         limit: Keep this number of best pairs.
         state: A file for the state; a later run continues from it.
-        model: Score with this model, as `--refit` wrote it.
+        model: Score with this model, as the evaluation in `bench/` wrote it.
     """
     with open_memory(context) as memory:
         place = _Place(state, type or "", str(model or ""), memory.principal.tenant)
@@ -181,7 +181,8 @@ def _model(path: Path | None) -> Model | None:
         return model_from_json(text)
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise InvalidInput(
-            f"{path} holds no model of matching; `--refit FILE` writes one", code="bad_file"
+            f"{path} holds no model of matching; the evaluation in bench/ writes one",
+            code="bad_file",
         ) from error
 
 
@@ -202,7 +203,7 @@ def label(
         file: Append the labels to this CSV.
         type: Only entities of this type.
         limit: Maximum number of questions.
-        model: Score with this model, as `--refit` wrote it.
+        model: Score with this model, as the evaluation in `bench/` wrote it.
     """
     from ...service.stewardship.matching import label_of, most_telling
 

@@ -33,11 +33,10 @@ from ...service.client.answer import (
 )
 from ...service.client.memory import Memory
 from ...service.stewardship.review_page import ReviewPage, is_tie
-from .headed_route import HeadedRoute
 from .identity import HEAVY_PAGE, check_form, memory_of
 from .pages import address, page
 from .problems import wants_page
-from .state import state_of
+from .state import HeadedRoute, state_of
 
 router = APIRouter(include_in_schema=False, route_class=HeadedRoute)
 

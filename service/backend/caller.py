@@ -76,31 +76,6 @@ _Class = TypeVar("_Class", bound=type)
 _Arguments = ParamSpec("_Arguments")
 _Answer = TypeVar("_Answer")
 
-READ_BY_THE_CALL: Final = frozenset(
-    {
-        "Any",
-        "FidelityJudge",
-        "Mapping[str, Probe]",
-        "Moment",
-        "Originals",
-        "Principal",
-        "Progress",
-        "Scope | Mapping[str, str]",
-        "Subsystems",
-        "Summariser",
-        "Unpack[IngestFields]",
-        "Unpack[RequestFields]",
-        "Unpack[RequestTerms]",
-        "Unpack[SessionTerms]",
-        "Unpack[SlotFields]",
-        "Unpack[WriteFields]",
-        "SyncWatch",
-        "Watch",
-        "WindowPolicy | str | Path",
-    }
-)
-"""Annotations whose values the call reads itself, with a refusal of its own."""
-
 _HOT_PATHS: Final = frozenset({"write", "compile", "as_of", "bind"})
 """The paths that every step of an agent takes: they read all that they are given themselves."""
 

@@ -22,12 +22,11 @@ from ...schema.values import stamp_time
 from ...schema.vocabulary import ReviewState
 from ...service.calls.table import Permit
 from ...service.client.answer import (
-    ANSWERS,
     COLUMNS,
-    HEADINGS,
     ActionCard,
     ComparedRow,
     action_cards,
+    action_words,
     compared_slots,
     entity_names,
 )
@@ -330,8 +329,8 @@ def _groups(memory: Memory, queue: Sequence[Action]) -> dict[str, Any]:
     for card in action_cards(memory, queue):
         groups.setdefault(card.action.kind.value, []).append(card)
 
-    ordered = [(kind, groups[kind]) for kind in HEADINGS if kind in groups]
-    return {"groups": ordered, "headings": HEADINGS, "answers": ANSWERS}
+    ordered = [(kind, groups[kind]) for kind in action_words() if kind in groups]
+    return {"groups": ordered, "kinds": action_words()}
 
 
 @router.post("/actions/{action_id}")

@@ -22,7 +22,6 @@ from .slots import BUILT_IN_KINDS
 from .vocabulary import (
     Authority,
     Classification,
-    ClassificationWord,
     ObjectType,
     StateLayer,
     parse,
@@ -161,7 +160,7 @@ class Principal:
             roles: Collection[str] = ...,
             projects: Collection[str] = ...,
             session: str | None = ...,
-            clearance: ClassificationWord = ...,
+            clearance: Classification = ...,
             authority_level: Authority = ...,
             origins: Collection[str] = ...,
             source_kinds: Collection[str] = ...,

@@ -93,19 +93,6 @@ Remembered = Literal["scope", "all", "no"]
 GraphForm = Literal["graphml", "json"]
 """In what an entity graph is written."""
 
-ScopeKind = Literal["session", "task", "project"]
-"""What a scope that closes is."""
-
-DefinedList = Literal["task_type", "role", "entity_type", "source_kind"]
-"""The lists that a tenant extends by a name alone."""
-
-CLOSED_LISTS: Final = frozenset(
-    "ActionStatus ReviewStatus ReviewKind Remembered GraphForm ScopeKind DefinedList RequestTarget "
-    "ObjectTypeWord LayerWord ClassificationWord RetirementWord SlotKindWord ValueTypeWord OpWord "
-    "CardinalityWord PrecedenceWord SensitivityWord NoteWord NoteStatus ResultKind Claims".split()
-)
-"""Types of parameters that take a word of a closed list. A call refuses any other word itself."""
-
 
 @cache
 def other_words_of_slots() -> Mapping[str, str]:

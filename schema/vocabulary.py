@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum, StrEnum
-from typing import Final, Literal, TypeVar
+from typing import Final, TypeVar
 
 from .errors import InvalidInput, unknown
 
@@ -328,82 +328,6 @@ class Enforcement(StrEnum):
     TOOL_POLICY = "tool_policy"
     STATED = "stated"
 
-
-ObjectTypeWord = (
-    ObjectType
-    | Literal[
-        "preference",
-        "identity_fact",
-        "project_decision",
-        "retrieved_passage",
-        "policy_rule",
-        "tool_schema",
-        "inferred_belief",
-        "actionable_constraint",
-    ]
-)
-LayerWord = (
-    StateLayer
-    | Literal["session", "task", "project", "user", "tenant", "corpus", "tool", "policy", "belief"]
-)
-ClassificationWord = (
-    Classification | Literal["public", "restricted", "confidential", "highly_restricted"]
-)
-RetirementWord = (
-    RetirementRule
-    | Literal["archive", "hard_delete", "demote_to_archival", "trigger_user_confirmation"]
-)
-SlotKindWord = (
-    SlotKind
-    | Literal[
-        "attribute",
-        "state",
-        "measurement",
-        "identifier",
-        "contact",
-        "preference",
-        "directive",
-        "decision",
-        "belief",
-        "hierarchy",
-        "membership",
-        "ownership",
-        "dependency",
-        "authorship",
-        "location",
-        "association",
-        "structure",
-    ]
-)
-ValueTypeWord = (
-    ValueType
-    | Literal[
-        "string",
-        "text",
-        "integer",
-        "number",
-        "boolean",
-        "instant",
-        "date",
-        "partial_date",
-        "entity",
-        "json",
-    ]
-)
-CardinalityWord = Cardinality | Literal["one", "many"]
-PrecedenceWord = Precedence | Literal["authority", "source_rank"]
-SensitivityWord = (
-    Sensitivity
-    | Literal[
-        "personal",
-        "special_personal",
-        "financial",
-        "credential",
-        "legal_privileged",
-        "commercial_secret",
-    ]
-)
-"""The words of each list for a type checker; `parse` refuses any other at run time."""
 
 Word = TypeVar("Word", bound=StrEnum)
 

@@ -24,7 +24,7 @@ from ..explain.report import EnvelopeReport
 from ..ir.records import Asked
 from ..render.cache_plan import RenderPlan, hit_status
 from ..render.media import Originals, native_parts
-from ..render.providers import limit_answer, render_adk, render_anthropic, render_openai
+from ..render.providers import render_adk, render_anthropic, render_openai
 from ..trace.accounting import StageAccount, accounting
 from ..trace.manifest import Manifest
 from ..trace.metrics import Quality
@@ -201,14 +201,14 @@ class Envelope(EnvelopeReport):
             raise unknown("render target", target, _RENDERERS)
 
         renderer = _RENDERERS[target]
-        names = {*renderer.__kwdefaults__, *(() if target == "text" else ("max_tokens",))}
+        names: Mapping[str, object] = getattr(renderer, "__kwdefaults__", {})
         for option in options:
             if option not in names:
                 raise unknown_field(option, names, f" of render({target!r})")
-
-        max_tokens = options.pop("max_tokens", None)
-        request = renderer(self.plan, **options)
-        return request if max_tokens is None else limit_answer(request, target, max_tokens)
+        limit = options.get("max_tokens")
+        if limit is not None and limit < 1:
+            raise InvalidInput("max_tokens is at least 1", code="out_of_range", field="max_tokens")
+        return renderer(self.plan, **options)
 
     def reported(self, *, cached_tokens: int, retries: int = 0) -> Envelope:
         """The same envelope with what its provider reported, once it was sent.

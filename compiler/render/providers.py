@@ -24,7 +24,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...schema.compile_terms import Stability
-from ...schema.errors import InvalidInput
 from ...schema.values import canonical_json, fields_of
 from ..format.grammar import Block
 from ..format.rows import read_rows
@@ -35,13 +34,6 @@ from .answer_schema import closed, is_strict, opened
 from .cache_plan import BlockSegment, RenderPlan, capability_for, in_system, marks, ttl_place
 from .media import NativePart, Originals, interleave, native_parts
 
-_ANSWER_LIMITS: Mapping[str, tuple[str, ...]] = {
-    "adk": ("config", "max_output_tokens"),
-    "anthropic": ("max_tokens",),
-    "gemini": ("generation_config", "max_output_tokens"),
-    "openai": ("max_completion_tokens",),
-    "responses": ("max_output_tokens",),
-}
 _ANTHROPIC_TTLS = {300: "5m", 3600: "1h"}
 Mark = Mapping[str, str] | None
 _NativeParts = Mapping[int, tuple[NativePart, ...]]
@@ -117,24 +109,12 @@ def _spec(text: str) -> ToolSpec | None:
     return ToolSpec(name, str(fields.get("description") or ""), schema)
 
 
-def limit_answer(request: dict[str, Any], target: str, max_tokens: int) -> dict[str, Any]:
-    """Limit the tokens of the answer, in the field that each provider has for it.
-
-    Raises:
-        InvalidInput: `out_of_range`.
-    """
-    if max_tokens < 1:
-        raise InvalidInput("max_tokens is at least 1", code="out_of_range", field="max_tokens")
-    *path, name = _ANSWER_LIMITS[target]
-    place = request
-    for key in path:
-        place = place.setdefault(key, {})
-    place[name] = max_tokens
-    return request
-
-
 def render_adk(
-    plan: RenderPlan, *, contract: str = "system", media: Originals | None = None
+    plan: RenderPlan,
+    *,
+    max_tokens: int | None = None,
+    contract: str = "system",
+    media: Originals | None = None,
 ) -> dict[str, Any]:
     """Return `model`, `config`, `contents` and `_dynamic_instructions`, as ADK's `LlmRequest`.
 
@@ -161,6 +141,8 @@ def render_adk(
         config["response_mime_type"] = "application/json"
         config["response_json_schema"] = opened(plan.answer_schema)
 
+    if max_tokens is not None:
+        config["max_output_tokens"] = max_tokens
     scope = ""
     for segment in plan.zone_segments(Stability.SCOPE):
         if in_system(segment, contract):
@@ -251,6 +233,7 @@ def _adk_native(part: NativePart) -> dict[str, Any]:
 def render_anthropic(
     plan: RenderPlan,
     *,
+    max_tokens: int | None = None,
     expected_reads: float = 1.0,
     ttl_s: int = 300,
     contract: str = "system",
@@ -294,6 +277,8 @@ def render_anthropic(
 
     request: dict[str, Any] = {"model": plan.model, "system": system, "messages": messages}
     request.update(_anthropic_form(plan, row))
+    if max_tokens is not None:
+        request["max_tokens"] = max_tokens
     called = sorted({_tool_name(segment.tool) for segment in plan.segments if segment.is_call})
     if called and not tools:
         # Calls in the history need a list of tools; none of these may be called again.
@@ -373,6 +358,7 @@ _TTLS = {1_800: "30m", 43_200: "12h"}
 def render_openai(
     plan: RenderPlan,
     *,
+    max_tokens: int | None = None,
     expected_reads: float = 1.0,
     ttl_s: int = 1_800,
     contract: str = "system",
@@ -428,6 +414,8 @@ def render_openai(
         request["prompt_cache_options"] = {"mode": "explicit", "ttl": "30m"}
 
     request.update(_form(plan, row))
+    if max_tokens is not None:
+        request["max_completion_tokens"] = max_tokens
     if tools:
         declarations: list[dict[str, Any]] = []
         for tool in tools:

@@ -633,7 +633,7 @@ def write_bytes(path: Path, data: bytes) -> None:
         Conflict: `file_exists`, for a link or a device.
         Unavailable: `file_unwritable`.
     """
-    from ...service.client.opening import new_file
+    from ...service.backend.files import new_file
 
     with new_file(path, replace=True) as file:
         file.write(data)

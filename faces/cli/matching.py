@@ -20,7 +20,7 @@ import typer
 from ...schema.errors import InvalidInput
 from ...schema.limits import json_of
 from ...service.backend.caller import backend_of
-from ...service.client.opening import check_name
+from ...service.backend.files import check_name
 from .commands import command
 from .frame import Columns, answer, open_memory
 from .main import meter, read_text, write_bytes

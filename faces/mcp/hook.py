@@ -22,8 +22,8 @@ from typing import Any, Final, cast
 
 from ...schema.errors import InvalidInput, TenureError, Unavailable, unknown
 from ...schema.limits import json_of, toml_of, utf8_of
+from ...service.backend.files import check_name
 from ...service.client.memory import Memory
-from ...service.client.opening import check_name
 from ...service.compilation.shown import Envelope
 
 SERVER_NAME: Final = "tenure"

@@ -38,7 +38,7 @@ from ...schema.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from ...schema.limits import LENGTHS, check_text, json_of
 from ...schema.principal import ERASE, Scope, Sight, write_scope
 from ...schema.values import canonical_json, iso, stamp_time
-from ...schema.vocabulary import ClassificationWord, ObjectType, StateLayer
+from ...schema.vocabulary import ObjectType, StateLayer
 from ...store.port.store import WriteTx
 from ...store.transfer.artifact_files import ArtifactFiles
 from ..backend.caller import (
@@ -49,6 +49,7 @@ from ..backend.caller import (
     permissions_as_stated,
     scope_of,
 )
+from ..backend.words import ClassificationWord
 from ..reading.envelopes import request_items
 from ..reading.objects import Mask
 

@@ -38,12 +38,12 @@ from ...schema.errors import InvalidInput, NotFound, TenureError, Unavailable, u
 from ...schema.interval import INF_US, MIN_US
 from ...schema.limits import INTEGER_MAX, LENGTHS, check_json, check_text
 from ...schema.principal import EVERYONE_TAG, Scope
-from ...schema.slots import CLOSED_LISTS
 from ...schema.values import Value, canonical_json, iso, micros
 from ...schema.vocabulary import Classification, Enforcement, parse
 from ...schema.write import Moment
 from ..visual.zone import READING_ZONE
 from .backend import Backend
+from .words import CLOSED_LISTS
 
 if TYPE_CHECKING:
     from ...schema.claim import Permissions, Version

@@ -33,8 +33,8 @@ from ...compiler.trace.manifest import Manifest
 from ...schema.entity import Review
 from ...schema.errors import InvalidInput, TenureError, did_you_mean
 from ...schema.principal import Scope
-from ...schema.slots import CLOSED_LISTS
-from ...schema.write import Moment, Write, WriteFields
+from ...schema.write import Moment, Write
+from ..backend.words import CLOSED_LISTS, WriteFields
 from ..client.memory import Memory
 from ..compilation.compile import RequestFields
 from ..compilation.recompile import RequestTerms

@@ -40,18 +40,15 @@ from ...schema.policy import DEFAULT, Policy
 from ...schema.principal import OWNER, Principal, Scope
 from ...schema.slots import (
     ActionStatus,
-    DefinedList,
     GraphForm,
     Remembered,
     ReviewKind,
     ReviewStatus,
-    ScopeKind,
     Slot,
     Vocabulary,
 )
-from ...schema.vocabulary import ClassificationWord, LayerWord, ObjectTypeWord
 from ...schema.window_policy import WindowPolicy
-from ...schema.write import Moment, Receipt, Write, WriteFields
+from ...schema.write import Moment, Receipt, Write
 from ...store.port.records import DATABASE, SessionSummary
 from ...store.search.caches import DEFAULT_BOUNDS, CacheBounds
 from ...store.transfer.artifact_files import ArtifactFiles
@@ -64,6 +61,14 @@ from ...window.report import FidelityJudge
 from ...window.state import WindowState
 from ...window.subsystems import Subsystems
 from ..backend.backend import Clock, Ids, uuid7, wall_clock
+from ..backend.words import (
+    ClassificationWord,
+    DefinedList,
+    LayerWord,
+    ObjectTypeWord,
+    ScopeKind,
+    WriteFields,
+)
 from ..compilation.compile import Replayable, RequestFields
 from ..compilation.recompile import RequestTerms, WhatIf
 from ..documents.records import (

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from ...schema.policy import Policy
 from ...schema.principal import Principal, Scope, check_principal
-from ...schema.slots import ScopeKind
-from ...schema.vocabulary import ClassificationWord, LayerWord, StateLayer, parse
-from ...schema.write import Moment, Receipt, Write, WriteFields
+from ...schema.vocabulary import StateLayer, parse
+from ...schema.write import Moment, Receipt, Write
 from ..backend.caller import Caller, argument_checks
+from ..backend.words import ClassificationWord, LayerWord, ScopeKind, WriteFields
 
 if TYPE_CHECKING:
     from ...compiler.envelope.envelope import Envelope

@@ -13,10 +13,10 @@ from typing import Unpack
 from ...schema.claim import Version
 from ...schema.document import Citation
 from ...schema.values import moment, stamp_time
-from ...schema.vocabulary import ClassificationWord
 from ...schema.write import Moment
 from ...store.port.store import Point, Reader
 from ..backend.caller import Caller, argument_checks, check_fields, permissions_as_stated
+from ..backend.words import ClassificationWord
 from ..reading.view import pinned, point_of
 from .child import ParsingChild
 from .citing import citation_of, find_citations

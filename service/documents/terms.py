@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 from ...schema.principal import Scope
-from ...schema.vocabulary import ClassificationWord
+from ..backend.words import ClassificationWord
 from .records import SyncWatch
 
 

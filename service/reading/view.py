@@ -35,7 +35,7 @@ from ...schema.errors import NotFound
 from ...schema.principal import AUDIT, STEWARD, TENANT_SCOPE, Principal, Scope, Sight
 from ...schema.slots import STRUCTURE_SLOTS, Slot, Vocabulary
 from ...schema.values import micros, moment, stamp_time
-from ...schema.vocabulary import ObjectType, ObjectTypeWord, SlotStatus, ValueType, parse
+from ...schema.vocabulary import ObjectType, SlotStatus, ValueType, parse
 from ...schema.write import Moment
 from ...store.commit.roots import Roots
 from ...store.port.records import RecordKind
@@ -49,6 +49,7 @@ from ...store.timeline.state import (
 )
 from ..backend.backend import Backend
 from ..backend.caller import Caller, argument_checks, instant, mention, scope_of, spoken_name
+from ..backend.words import ObjectTypeWord
 from .entities import names_by_id, walk
 from .objects import Mask, ObjectShaper, closeness, visible_object_ids, visible_rows
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
 
 from ...compiler.envelope.envelope import Envelope
-from ...compiler.render.providers import limit_answer
 from ...schema.compile_terms import SectionName, Stability
 from ...schema.errors import InvalidInput
 from ...schema.records import short_repr
@@ -25,6 +24,12 @@ from ...window.units import RECALL_TOOL
 
 RequestTarget = Literal["anthropic", "openai", "responses", "gemini"]
 """The providers that a request is rendered for."""
+
+_ANSWER_LIMITS: Final = {
+    "anthropic": "max_tokens",
+    "openai": "max_completion_tokens",
+    "responses": "max_output_tokens",
+}
 
 _STABLE: Final = (Stability.STATIC, Stability.SCOPE, Stability.SESSION)
 
@@ -165,7 +170,7 @@ class SessionContext:
         if provider_edit:
             request |= edit_fields(target, provider_edit, self.state.limit)
         if max_tokens is not None:
-            limit_answer(request, target, max_tokens)
+            request |= _answer_limit(target, max_tokens)
 
         return request
 
@@ -173,6 +178,19 @@ class SessionContext:
         """The notes of the session as data lines: they survive whatever leaves the window."""
         lines = [f"- {note.category.value}: {json.dumps(note.text)}" for note in self.state.notes]
         return "\n".join(["Notes of this session:", *lines]) if lines else ""
+
+
+def _answer_limit(target: str, max_tokens: int) -> dict[str, Any]:
+    """The field that limits an answer, as each provider calls it.
+
+    Raises:
+        InvalidInput: `out_of_range`.
+    """
+    if max_tokens < 1:
+        raise InvalidInput("max_tokens is at least 1", code="out_of_range", field="max_tokens")
+    if target == "gemini":
+        return {"generation_config": {"max_output_tokens": max_tokens}}
+    return {_ANSWER_LIMITS[target]: max_tokens}
 
 
 def _tools(stated: str, target: str) -> list[Any]:

@@ -32,8 +32,8 @@ from ...store.operations.merge import merge
 from ...store.operations.naming import add_alias
 from ...store.operations.split import unmerge
 from ...store.port.store import Reader, WriteTx
-from ...store.transfer.whole_file import new_file
 from ..backend.caller import Caller, argument_checks, scope_of
+from ..backend.files import new_file
 from ..reading.entities import entity_views
 from ..reading.resolve import Resolver
 from ..reading.view import EntityLike, View, point_of, sight_of, words_of

@@ -25,8 +25,8 @@ from ...schema.values import CLOCK_SKEW_US
 from ...store.transfer.restore import RestoreProgress as RestoreProgress
 from ...store.transfer.restore import Watch, restore
 from ...store.transfer.transfer import export_lines
-from ...store.transfer.whole_file import new_file
 from ..backend.caller import Caller, argument_checks
+from ..backend.files import new_file
 from ..writing.lines import STDIN, Line, check_readable, opened
 
 _TELL_EACH: Final = 1_000

@@ -8,16 +8,17 @@ from typing import Any, TypedDict, Unpack
 
 from ...schema.layers import DecayRule
 from ...schema.principal import DEFINE
-from ...schema.slots import DefinedList, Slot, Vocabulary
-from ...schema.vocabulary import (
+from ...schema.slots import Slot, Vocabulary
+from ..backend.caller import Caller, argument_checks, check_definition, check_fields
+from ..backend.words import (
     CardinalityWord,
+    DefinedList,
     PrecedenceWord,
     RetirementWord,
     SensitivityWord,
     SlotKindWord,
     ValueTypeWord,
 )
-from ..backend.caller import Caller, argument_checks, check_definition, check_fields
 from ..reading.objects import StoredTool, ToolReader
 
 

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from ...schema.errors import InvalidInput, NotFound, Unavailable
-from ..transfer.whole_file import new_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,27 +31,24 @@ class TenantFile:
     """Stamp of the last transaction; 0 or less before any."""
 
 
-def copy_store(source: Path, target: Path, *, replace: bool = False) -> TenantFile:
+def copy_store(source: Path, file: IO[bytes], folder: Path) -> None:
     """Copy a tenant's file as it is at one moment, also while others write to it.
 
+    The snapshot is made in a folder of its own inside `folder`.
+
     Raises:
-        Conflict: `file_exists`, unless `replace`; for a link always.
         InvalidInput: `not_a_store`.
         NotFound: `unknown_file`.
-        Unavailable: `file_unwritable`; `store_corrupt`, and nothing was kept.
+        Unavailable: `store_corrupt`.
     """
     if not source.is_file():
         raise NotFound(f"there is no file {source}", code="unknown_file")
     tenant_file(source)
-    with (
-        new_file(target, replace=replace) as file,
-        tempfile.TemporaryDirectory(dir=target.parent, prefix=".part-") as folder,
-    ):
-        copy = Path(folder) / "copy.db"
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".part-") as part:
+        copy = Path(part) / "copy.db"
         _snapshot(source, copy)
         with copy.open("rb") as copied_bytes:
             shutil.copyfileobj(copied_bytes, file)
-    return tenant_file(target)
 
 
 def _snapshot(source: Path, copy: Path) -> None:

@@ -5,9 +5,9 @@
 
 The bytes go into a file of another name next to it, reach the disk, and are then moved; the move
 itself is made to last. A writer that fails leaves what was there before. Two writers of one name
-do not meet: the last to end is seen. The file is readable for its owner alone. `new_file` also
-checks the name, which a user stated. `whole_files` writes several at the price of one sync a file
-and one a folder.
+do not meet: the last to end is seen. The file is readable for its owner alone. Whether a name may
+be taken is the caller's business. `whole_files` writes several at the price of one sync a file and
+one a folder.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
-
-from ...schema.errors import Conflict, Unavailable
 
 _IS_POSIX: Final = os.name == "posix"
 
@@ -42,40 +40,6 @@ def whole_file(path: str | Path) -> Generator[IO[bytes]]:
         part.unlink(missing_ok=True)
 
     _keep_names(target.parent)
-
-
-@contextmanager
-def new_file(path: str | Path, *, replace: bool = False) -> Generator[IO[bytes]]:
-    """`whole_file` under a name that a user stated.
-
-    Raises:
-        Conflict: `file_exists`, as `check_name`.
-        Unavailable: `file_unwritable`.
-    """
-    check_name(path, replace=replace)
-    try:
-        with whole_file(path) as file:
-            yield file
-    except OSError as error:
-        raise Unavailable(
-            f"{path} cannot be written: {error.strerror or error}", code="file_unwritable"
-        ) from error
-
-
-def check_name(path: str | Path, *, replace: bool = False) -> None:
-    """Refuse a name that is taken; with `replace` only that of a link, a folder or a device.
-
-    Raises:
-        Conflict: `file_exists`.
-    """
-    target = Path(path)
-    if target.is_symlink() or (target.exists() and not target.is_file()):
-        raise Conflict(f"{path} is a link or no file; name another file", code="file_exists")
-    if target.exists() and not replace:
-        raise Conflict(
-            f"{path} is there already; name another file, or replace it (replace=True, --replace)",
-            code="file_exists",
-        )
 
 
 def whole_files(contents: Mapping[Path, bytes]) -> None:

@@ -57,7 +57,8 @@ def test_text_is_the_text() -> None:
 
 def test_an_unknown_target_is_refused() -> None:
     with pytest.raises(InvalidInput, match="did you mean 'openai'"):
-        envelope().render("opnai")
+        unknown: Any = "opnai"
+        envelope().render(unknown)
 
 
 def test_anthropic_gets_stable_system_native_turns_and_the_turn_zone_last() -> None:
@@ -260,7 +261,8 @@ def test_the_tenants_rules_stand_in_the_system_text_or_at_the_head_of_the_payloa
     adk = one.render("adk", contract="payload")
     assert adk["_dynamic_instructions"] == []
     assert "Mask cards" in adk["contents"][0]["parts"][0]["text"]
-    for target in ("anthropic", "openai", "adk"):
+    targets: tuple[Any, ...] = ("anthropic", "openai", "adk")
+    for target in targets:
         with pytest.raises(InvalidInput, match="did you mean 'payload'"):
             one.render(target, contract="payloads")
 
@@ -362,7 +364,8 @@ def test_a_level_four_tool_is_rendered_from_its_checked_part() -> None:
 @pytest.mark.parametrize("target", ["anthropic", "openai", "adk", "text"])
 def test_an_option_that_a_target_does_not_have_is_refused_by_name(target: Any) -> None:
     with refused(InvalidInput, "unknown_field", match="temperature"):
-        Bench().compile(query="x").render(target, temperature=0)
+        envelope: Any = Bench().compile(query="x")
+        envelope.render(target, temperature=0)
 
 
 @pytest.mark.parametrize(

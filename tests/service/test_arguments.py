@@ -14,13 +14,13 @@ import pytest
 
 import tenure
 from tenure.schema.errors import InvalidInput, TenureError
-from tenure.schema.write import WriteFields
 from tenure.service.backend.caller import (
     ARGUMENTS,
     annotation_of,
     argument_checks,
     check_argument,
 )
+from tenure.service.backend.words import WriteFields
 from tenure.service.compilation.compile import RequestFields
 from tenure.service.compilation.recompile import RequestTerms
 from tenure.service.sessions.terms import SessionTerms

@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 import tenure
 from tenure.faces.cli.main import app
 from tenure.schema.principal import OWNER
-from tenure.store.sqlite.backup import copy_store
 
 
 def run(*words: object, code: int = 0) -> str:
@@ -56,7 +55,7 @@ def test_a_copy_is_taken_while_others_write(store: Path, tmp_path: Path) -> None
         writer.start()
         try:
             for number in range(3):
-                copy_store(store, tmp_path / f"copy{number}.db")
+                run("--store", store, "backup", tmp_path / f"copy{number}.db")
         finally:
             stop.set()
             writer.join()

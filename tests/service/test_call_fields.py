@@ -12,7 +12,9 @@ from tenure.compiler.request.request import CompileRequest
 from tenure.schema import vocabulary
 from tenure.schema.slots import Slot
 from tenure.schema.vocabulary import Op
-from tenure.schema.write import RESTATE, Write, WriteFields
+from tenure.schema.write import RESTATE, Write
+from tenure.service.backend import words
+from tenure.service.backend.words import WriteFields
 from tenure.service.compilation.compile import RequestFields
 from tenure.service.sessions.session import NoteStatus, NoteWord, ResultKind
 from tenure.service.writing.vocabulary import SlotFields
@@ -35,25 +37,25 @@ def test_the_keywords_of_a_write_are_the_fields_of_a_write_with_their_types() ->
 
 
 @pytest.mark.parametrize(
-    ("words", "members"),
+    ("union", "members"),
     [
-        (vocabulary.ObjectTypeWord, vocabulary.ObjectType),
-        (vocabulary.LayerWord, vocabulary.StateLayer),
-        (vocabulary.ClassificationWord, vocabulary.Classification),
-        (vocabulary.RetirementWord, vocabulary.RetirementRule),
-        (vocabulary.SlotKindWord, vocabulary.SlotKind),
-        (vocabulary.ValueTypeWord, vocabulary.ValueType),
-        (vocabulary.CardinalityWord, vocabulary.Cardinality),
-        (vocabulary.PrecedenceWord, vocabulary.Precedence),
-        (vocabulary.SensitivityWord, vocabulary.Sensitivity),
+        (words.ObjectTypeWord, vocabulary.ObjectType),
+        (words.LayerWord, vocabulary.StateLayer),
+        (words.ClassificationWord, vocabulary.Classification),
+        (words.RetirementWord, vocabulary.RetirementRule),
+        (words.SlotKindWord, vocabulary.SlotKind),
+        (words.ValueTypeWord, vocabulary.ValueType),
+        (words.CardinalityWord, vocabulary.Cardinality),
+        (words.PrecedenceWord, vocabulary.Precedence),
+        (words.SensitivityWord, vocabulary.Sensitivity),
         (NoteWord, NoteCategory),
         (NoteStatus, SubtaskStatus),
     ],
 )
 def test_a_checker_knows_every_word_of_a_list_and_no_other(
-    words: object, members: type[StrEnum]
+    union: object, members: type[StrEnum]
 ) -> None:
-    enumeration, literal = get_args(words)
+    enumeration, literal = get_args(union)
     assert (enumeration, get_args(literal)) == (members, tuple(map(str, members)))
 
 

@@ -132,9 +132,12 @@ _CHECKS: Final[Mapping[str, Callable[[str], bool]]] = {
 def _load_forms() -> Iterator[_Form]:
     table = tomllib.loads((get_data(__package__ or "", "credentials.toml") or b"").decode())
     for row in table["form"]:
-        check = _CHECKS[row.get("check", "has_form")]
-        needs = tuple(row["needs"].split())
-        yield _Form(row["code"], needs, re.compile(row["pattern"]), check)
+        yield _Form(
+            row["code"],
+            tuple(row["needs"].split()),
+            re.compile(row["pattern"]),
+            _CHECKS[row.get("check", "has_form")],
+        )
 
 
 _FORMS: Final = tuple(_load_forms())

@@ -261,10 +261,10 @@ def test_the_tenants_rules_stand_in_the_system_text_or_at_the_head_of_the_payloa
     adk = one.render("adk", contract="payload")
     assert adk["_dynamic_instructions"] == []
     assert "Mask cards" in adk["contents"][0]["parts"][0]["text"]
-    targets: tuple[Any, ...] = ("anthropic", "openai", "adk")
-    for target in targets:
+    anything: Any = one
+    for target in ("anthropic", "openai", "adk"):
         with pytest.raises(InvalidInput, match="did you mean 'payload'"):
-            one.render(target, contract="payloads")
+            anything.render(target, contract="payloads")
 
 
 def test_adk_keeps_the_static_prefix_apart() -> None:

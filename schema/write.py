@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Literal, TypedDict
+from typing import Any, Final
 
 from .claim import Content, Details, Permissions
 from .entity import EntityRef, Resolution
@@ -70,38 +70,6 @@ class Write:
     idempotency_key: str | None = None
     expected: str | None = None
     """The object whose value is in the slot now, or `ABSENT`; None: whatever is there."""
-
-
-class WriteFields(TypedDict, total=False):
-    """What `Memory.write` takes by keyword: the fields of a `Write` but subject, slot and value."""
-
-    op: Literal["assert", "correct", "retract", "delete", "deny", "restate"]
-    valid_from: Moment
-    valid_until: Moment
-    object_id: str | None
-    content: str | None
-    object_type: str | None
-    layer: str | None
-    scope: Scope | Mapping[str, str] | None
-    source_origin: str
-    source_authority: float | None
-    confidence: float
-    authority_level: int | None
-    why_it_matters: str
-    applicable_task_types: Sequence[str]
-    behavioral_implication: str | None
-    security_classification: str | None
-    sensitivity: Sequence[str]
-    allow_roles: Sequence[str]
-    deny_roles: Sequence[str]
-    decay_rule: DecayRule | Mapping[str, float] | None
-    retirement_rule: str | None
-    update_path: str | None
-    derived_from: Sequence[str]
-    planned: bool
-    enforcement: Mapping[str, Any] | None
-    idempotency_key: str | None
-    expected: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -296,7 +296,7 @@ def judge(envelope: Envelope, verdicts: Verdicts) -> None:
     verdicts.unescaped["hidden"] += len(HIDDEN.findall(envelope.text))
 
 
-def _judge_request(envelope: Envelope, target: str, verdicts: Verdicts) -> None:
+def _judge_request(envelope: Envelope, target: Any, verdicts: Verdicts) -> None:
     """Every text of a request that bears a mark must hold the whole data block around it."""
     frames = [
         segment.text for segment in envelope.plan.segments if segment.block.kind is BlockKind.DATA

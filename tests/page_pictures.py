@@ -87,7 +87,6 @@ def addresses(page: Any, base: str) -> dict[str, str]:
         "plane": f"{entity}/plane/pricing_tier?valid=2026-03-01&tx=2026-03-01",
         "reviews": "/reviews",
         "review": review,
-        "prompts": f"{review}/prompts",
         "decided": "/decided",
         "actions": "/actions",
         "quarantine": "/quarantine",

@@ -9,8 +9,9 @@ import sys
 from types import ModuleType
 
 import tenure
-from tenure.service.backend.caller import ARGUMENTS, READ_BY_THE_CALL
+from tenure.service.backend.caller import ARGUMENTS
 from tenure.tests.source_tree import modules, pyproject
+from tenure.tests.support.annotations import READ_BY_THE_CALL
 
 IMPORT_BAR_MS = 150
 IMPORT_ROUNDS = 7

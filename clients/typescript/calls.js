@@ -63,7 +63,6 @@ export const CALLS = [
   {"name": ["reviews", "list"], "method": "POST", "path": "/v1/reviews/list", "list": true},
   {"name": ["reviews", "matching"], "method": "POST", "path": "/v1/reviews/matching", "list": true},
   {"name": ["reviews", "open"], "method": "POST", "path": "/v1/reviews/open", "keyed": true},
-  {"name": ["reviews", "preview"], "method": "POST", "path": "/v1/reviews/preview"},
   {"name": ["reviews", "progress"], "method": "POST", "path": "/v1/reviews/progress"},
   {"name": ["reviews", "reject"], "method": "POST", "path": "/v1/reviews/reject", "keyed": true, "versioned": true},
   {"name": ["reviews", "undo"], "method": "POST", "path": "/v1/reviews/undo", "keyed": true, "versioned": true},

@@ -224,8 +224,6 @@ export class Tenure {
     matching(request?: ReviewsMatchingRequest, options?: ListOptions): Listing<ReviewAnswer>;
     /** `memory.reviews.open`; needs the permit `review:decide`. Open a case about two stored entities, by their ids, for somebody to decide. Where two stewards must agree, this is how two entities become one: each accepts it. It is listed as `possible_same_as`; the younger entity is asked about. Asked again while it waits, the same case is returned. */
     open(request: ReviewsOpenRequest, options?: WriteOptions): Promise<ReviewAnswer>;
-    /** `memory.reviews.preview`; needs the permit `review:decide`. What agents would have read: the last 20 prompts about both sides, were it accepted. Each is compiled again as things stand and as they would; those that differ are returned. Of a decided case, and of one without candidates, there are none. */
-    preview(request: ReviewsPreviewRequest, options?: CallOptions): Promise<PromptPreviewAnswer>;
     /** `memory.reviews.progress`; needs the permit `memory:read`. Return how many cases wait since when, and how often the proposal was right. */
     progress(request?: ReviewsProgressRequest, options?: CallOptions): Promise<QueueStateAnswer>;
     /** `memory.reviews.reject`; needs the permit `review:decide`. Say that it is none of its candidates. Of namesakes: split the claims between people, by `parts` (object ids) or as they contradict each other. Of an audit: take the automatic bind back. */
@@ -664,22 +662,6 @@ export type ChangeAnswer = {
   valid_until: string | null;
   /** What the slot holds. */
   value: unknown;
-};
-
-/** A prompt that would read otherwise. */
-export type ChangedPromptAnswer = {
-  /** When it was compiled. */
-  compiled_at: string | null;
-  /** The id of a compiled envelope. */
-  envelope_id: string;
-  /** What differs, with some lines around it. */
-  lines: Array<TextLineAnswer>;
-  /** The question that the context shall answer. */
-  query: string;
-  /** The task type, such as assistant or analytical_reporting. */
-  task: string;
-  /** Whose it was. */
-  user: string | null;
 };
 
 /** The place of a passage in a version of a document. */
@@ -2157,17 +2139,6 @@ export type PromoteRequest = {
   scope: Scope | Record<string, string>;
 };
 
-/** What a decision would have changed in the last prompts about its people. */
-export type PromptPreviewAnswer = {
-  /** The newest first. */
-  prompts: Array<ChangedPromptAnswer>;
-  /** Those of an earlier version, with media, or of a session's window: not asked again. */
-  skipped_count: number;
-  unchanged_count: number;
-  /** Those that the steward may open and not read whole; what others asked is not counted. */
-  withheld_count: number;
-};
-
 export type ProvenanceAnswer = [string, string, string, number, number | null, number, string, Array<string>, string];
 
 export type QualityAnswer = [Record<string, number>, Array<string>, boolean, Record<string, MetricTargetAnswer>];
@@ -2575,13 +2546,6 @@ export type ReviewsOpenRequest = {
   b: string;
   /** Why, for the record. */
   reason?: string;
-};
-
-export type ReviewsPreviewRequest = {
-  /** An entity: a name or an id. */
-  entity?: string | null;
-  /** The id of a review. */
-  review_id: string;
 };
 
 export type ReviewsProgressRequest = Record<string, unknown>;

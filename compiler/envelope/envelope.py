@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Literal, TypedDict, Unpack, overload
 
 from ...schema.document import Citation
 from ...schema.errors import InvalidInput, Unavailable, unknown, unknown_field
@@ -38,6 +38,22 @@ Citing = Callable[[Manifest, Mapping[str, str]], Mapping[str, Citation]]
 
 ObjectWords = Callable[["Envelope"], Mapping[str, str]]
 """How to learn the opening words of an envelope's objects, by id."""
+
+
+class RenderOptions(TypedDict, total=False):
+    """What `render` takes for a provider; ADK has neither `expected_reads` nor `ttl_s`."""
+
+    max_tokens: int | None
+    """The most tokens of the answer, under the provider's name for it. Anthropic requires it."""
+    expected_reads: float
+    """How often a prefix that is written to the provider's cache will be read."""
+    ttl_s: int
+    """How long the cache keeps a prefix, in seconds."""
+    contract: Literal["system", "payload"]
+    """Where the tenant's rules are."""
+    media: Originals | None
+    """The bytes, URL or `SentMedia` of each picture, recording and film, by its address."""
+
 
 _PageState = tuple[Mapping[str, Any], Trace, Quality, Mapping[str, Citation]]
 
@@ -164,17 +180,22 @@ class Envelope(EnvelopeReport):
         """
         return check_output(self.constraints, output)
 
+    @overload
+    def render(self, target: Literal["text"], *, media: Originals | None = ...) -> str: ...
+    @overload
+    def render(
+        self, target: Literal["anthropic", "openai", "adk"], **options: Unpack[RenderOptions]
+    ) -> dict[str, Any]: ...
     def render(self, target: str, **options: Any) -> Any:
         """The request for a provider: a dict, or for `text` the text itself.
 
-        `media` maps the address of each picture, recording and film that the envelope sends to
-        its bytes, its URL or a `SentMedia`, as `memory.media(envelope)` makes them; without it
-        the request is text alone. The other options are those of the target's renderer.
+        `memory.media(envelope)` makes `media`; without it the request is text alone. The other
+        options are those of `RenderOptions`.
 
         Raises:
             InvalidInput: `unknown_vocabulary` for a target that does not exist; `unknown_field`
-                for an option that it does not have; `bad_media` for media that this target
-                cannot send as planned.
+                for an option that it does not have; `out_of_range` for `max_tokens` below 1;
+                `bad_media` for media that this target cannot send as planned.
         """
         if target not in _RENDERERS:
             raise unknown("render target", target, _RENDERERS)
@@ -184,6 +205,9 @@ class Envelope(EnvelopeReport):
         for option in options:
             if option not in names:
                 raise unknown_field(option, names, f" of render({target!r})")
+        limit = options.get("max_tokens")
+        if limit is not None and limit < 1:
+            raise InvalidInput("max_tokens is at least 1", code="out_of_range", field="max_tokens")
         return renderer(self.plan, **options)
 
     def reported(self, *, cached_tokens: int, retries: int = 0) -> Envelope:

@@ -110,7 +110,11 @@ def _spec(text: str) -> ToolSpec | None:
 
 
 def render_adk(
-    plan: RenderPlan, *, contract: str = "system", media: Originals | None = None
+    plan: RenderPlan,
+    *,
+    max_tokens: int | None = None,
+    contract: str = "system",
+    media: Originals | None = None,
 ) -> dict[str, Any]:
     """Return `model`, `config`, `contents` and `_dynamic_instructions`, as ADK's `LlmRequest`.
 
@@ -137,6 +141,8 @@ def render_adk(
         config["response_mime_type"] = "application/json"
         config["response_json_schema"] = opened(plan.answer_schema)
 
+    if max_tokens is not None:
+        config["max_output_tokens"] = max_tokens
     scope = ""
     for segment in plan.zone_segments(Stability.SCOPE):
         if in_system(segment, contract):
@@ -227,6 +233,7 @@ def _adk_native(part: NativePart) -> dict[str, Any]:
 def render_anthropic(
     plan: RenderPlan,
     *,
+    max_tokens: int | None = None,
     expected_reads: float = 1.0,
     ttl_s: int = 300,
     contract: str = "system",
@@ -270,6 +277,8 @@ def render_anthropic(
 
     request: dict[str, Any] = {"model": plan.model, "system": system, "messages": messages}
     request.update(_anthropic_form(plan, row))
+    if max_tokens is not None:
+        request["max_tokens"] = max_tokens
     called = sorted({_tool_name(segment.tool) for segment in plan.segments if segment.is_call})
     if called and not tools:
         # Calls in the history need a list of tools; none of these may be called again.
@@ -349,6 +358,7 @@ _TTLS = {1_800: "30m", 43_200: "12h"}
 def render_openai(
     plan: RenderPlan,
     *,
+    max_tokens: int | None = None,
     expected_reads: float = 1.0,
     ttl_s: int = 1_800,
     contract: str = "system",
@@ -404,6 +414,8 @@ def render_openai(
         request["prompt_cache_options"] = {"mode": "explicit", "ttl": "30m"}
 
     request.update(_form(plan, row))
+    if max_tokens is not None:
+        request["max_completion_tokens"] = max_tokens
     if tools:
         declarations: list[dict[str, Any]] = []
         for tool in tools:

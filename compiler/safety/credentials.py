@@ -19,9 +19,11 @@ import itertools
 import json
 import math
 import re
+import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pkgutil import get_data
 from typing import Final
 
 from .canonical_text import canonicalise
@@ -48,10 +50,6 @@ class _Form:
     needs: tuple[str, ...]
     pattern: re.Pattern[str]
     holds: Callable[[str], bool]
-
-
-def _form(code: str, needs: str, pattern: str, holds: Callable[[str], bool] | None = None) -> _Form:
-    return _Form(code, tuple(needs.split()), re.compile(pattern), holds or _has_form)
 
 
 # `config.db.password1`, `string(8..200)`: words joined by signs name a value, they are none.
@@ -119,92 +117,30 @@ def _is_session_cookie(value: str) -> bool:
     return any(len(word) >= 8 and _is_random(word) for word in values)
 
 
-def _always(_value: str) -> bool:
-    return True
+_CHECKS: Final[Mapping[str, Callable[[str], bool]]] = {
+    "always": lambda _: True,
+    "has_form": _has_form,
+    "is_jwt": _is_jwt,
+    "is_login": _is_login,
+    "is_model_key": _is_model_key,
+    "is_no_word": _is_no_word,
+    "is_random": _is_random,
+    "is_session_cookie": _is_session_cookie,
+}
 
 
-_VALUE: Final = r"[\"'`]?(?P<value>[^\s\"'`,;]{8,200})"
-_NAMED_PATTERNS: Final = (
-    r"(?:pass(?:word|wd|phrase)|pwd|secret(?:[_ -]?(?:access[_ -]?)?key)?|api[_ -]?key"
-    r"|(?:access|auth|bearer|refresh)[_ -]?token|client[_ -]?secret)"
-)
-_FORMS: Final = (
-    _form(
-        "private_key",
-        "-----begin",
-        r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-        r"(?:\s*\n|\\n)\s*[A-Za-z0-9+/=]{4}",
-        _always,
-    ),
-    _form("aws_access_key", "akia asia", r"\b(?:AKIA|ASIA)[0-9A-Z]{16,17}\b"),
-    _form(
-        "aws_secret_key",
-        "secret",
-        r"(?i:aws.{0,20}secret.{0,20}?)[=:\s\"']{1,5}(?P<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])",
-    ),
-    _form(
-        "github_token",
-        "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
-        r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{40,255})\b",
-    ),
-    _form("gitlab_token", "glpat-", r"\bglpat-[A-Za-z0-9_-]{20,64}"),
-    _form("slack_token", "xox", r"\bxox[abeoprs]-[A-Za-z0-9-]{16,255}"),
-    _form("stripe_key", "k_live_ k_test_", r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}\b"),
-    _form("google_key", "aiza", r"\bAIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
-    _form(
-        "model_provider_key",
-        "sk-",
-        r"\bsk-(?:ant-|proj-|svcacct-)?[A-Za-z0-9_-]{24,255}",
-        _is_model_key,
-    ),
-    _form("hugging_face_token", "hf_", r"\bhf_[A-Za-z0-9]{30,64}\b"),
-    _form("package_token", "npm_ pypi-", r"\b(?:npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{60,255})\b"),
-    _form("tenure_key", "tnr_", r"\btnr_[A-Za-z0-9_-]{16,255}"),
-    _form(
-        "jwt",
-        "eyj",
-        r"\beyJ[A-Za-z0-9_-]{8,400}\.[A-Za-z0-9_-]{8,8000}\.[A-Za-z0-9_-]{10,2000}",
-        _is_jwt,
-    ),
-    _form(
-        "url_password",
-        "@",
-        r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{1,64}:(?P<value>[^\s/@]{6,128})@",
-        _is_no_word,
-    ),
-    _form(
-        "basic_login",
-        "basic",
-        r"(?i)\bBasic\s{1,3}(?P<value>[A-Za-z0-9+/]{6,400}={0,2})",
-        _is_login,
-    ),
-    _form(
-        "bearer_token",
-        "authorization",
-        r"(?i)\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:Bearer|Token)\s{1,3}(?P<value>[\w.~+/=-]{8,400})",
-        _is_random,
-    ),
-    _form(
-        "login_argument",
-        "curl wget http -u --user",
-        r"(?<!\S)(?:-u|--(?:proxy-)?user)[ =]{0,2}[\"']?"
-        r"[^\s\"':=]{1,64}:(?P<value>[^\s\"']{6,128})",
-        _is_no_word,
-    ),
-    _form(
-        "cookie",
-        "cookie",
-        r"(?i)\b(?:set-)?cookie[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?P<value>[\w.-]{1,64}=[^\r\n\"']{8,2000})",
-        _is_session_cookie,
-    ),
-    _form(
-        "assigned_secret",
-        "pass pwd secret key token",
-        rf"(?i){_NAMED_PATTERNS}[\"'`*]{{0,3}}\s{{0,3}}(?:[:=]{{1,2}}|\bis\b:?)>?\s{{0,3}}"
-        rf"{_VALUE}",
-        _is_random,
-    ),
-)
+def _load_forms() -> Iterator[_Form]:
+    table = tomllib.loads((get_data(__package__ or "", "credentials.toml") or b"").decode())
+    for row in table["form"]:
+        yield _Form(
+            row["code"],
+            tuple(row["needs"].split()),
+            re.compile(row["pattern"]),
+            _CHECKS[row.get("check", "has_form")],
+        )
+
+
+_FORMS: Final = tuple(_load_forms())
 
 SECRET_SIGNS: Final = frozenset(itertools.chain.from_iterable(form.needs for form in _FORMS))
 """What secrets have in lower case: a text without one of these holds none."""

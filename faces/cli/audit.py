@@ -19,10 +19,9 @@ import typer
 from ...schema.principal import TENANT_SCOPE
 from ...service.backend.caller import backend_of
 from ...service.client.answer import (
-    ANSWERS,
-    HEADINGS,
     ActionCard,
     action_cards,
+    action_words,
     entity_names,
     object_words,
     value_reader,
@@ -229,10 +228,10 @@ def list_actions(page: CallAnswer) -> Display:
             for suspicion in card.suspicions:
                 screen.line(f"{card.action.action_id[:8]}  {suspicion}")
         for kind in kinds:
-            if kind in ANSWERS:
-                accepted, rejected, effect = ANSWERS[kind]
-                screen.line(f"{HEADINGS[kind]}: --accept: {accepted}. --reject: {rejected}.")
-                screen.line(f"  {effect}")
+            words = action_words().get(kind, {})
+            if "accept" in words:
+                answers = f"--accept: {words['accept']}. --reject: {words['reject']}."
+                screen.line(f"{words['heading']}: {answers}\n  {words['effect']}")
 
     return show
 

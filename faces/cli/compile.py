@@ -276,7 +276,7 @@ def _answer(context: typer.Context, envelope: Envelope, text: str, wording: Word
 def _rendering(envelope: Envelope, target: str | None, media: Originals | None) -> str:
     if target is None:
         return envelope.text
-    request = envelope.render(target, media=media)
+    request = envelope.render(cast("Any", target), media=media)
     if isinstance(request, str):
         return request
     # A provider's client takes the bytes of media as they are; JSON has no form for them.
@@ -581,7 +581,7 @@ def put(
             origin=origin,
             # An empty scope is the whole tenant, and none is the caller's own.
             scope={} if for_tenant else None,
-            security_classification=classification,
+            security_classification=cast("Any", classification),
             allow_roles=tuple(allow_role or ()),
             deny_roles=tuple(deny_role or ()),
         )

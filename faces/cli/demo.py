@@ -135,30 +135,16 @@ def _facts(tour: Tour) -> dict[str, Any]:
 
 def _show(screen: Screen, tour: Tour) -> None:
     screen.line("tenure: a guided tour", style="bold")
-    _prose(
-        screen,
-        "It is 15 July 2026 at a small supplier of flour. For half a year its agents, its "
-        "systems and a few web pages have told tenure what they know. Mira must send a renewal "
-        "note to a customer, Orchid Foods, and asks her agent to draft it.",
-    )
+    _prose(screen, "opening")
 
     _chapter(screen, "1  What came in, and what became of it")
     for entry in tour.entries:
         _show_entry(screen, entry)
     screen.line()
-    _prose(
-        screen,
-        f"Names are settled before anything is written: Sam Rivera is Samantha Rivera and Bill "
-        f"Nakamura is {tour.nickname}, because the HR system says so; the two Daniel Okafors "
-        "are two people, because their staff numbers differ.",
-    )
+    _prose(screen, "names", nickname=tour.nickname)
 
     _chapter(screen, "2  One fact, two clocks")
-    _prose(
-        screen,
-        "On 1 April the billing system recorded that Orchid Foods had been premium since "
-        "15 February. Nothing was overwritten, so each of these has its own answer:",
-    )
+    _prose(screen, "clocks")
     screen.line()
     screen.table(tour.questions, _QUESTIONS)
 
@@ -175,11 +161,7 @@ def _show(screen: Screen, tour: Tour) -> None:
 
 def _show_handbook(screen: Screen, quotes: tuple[HandbookQuote, ...]) -> None:
     _chapter(screen, "6  What the handbook said, and when")
-    _prose(
-        screen,
-        "Three files of a handbook came in two versions, one in force from 1 January and one from "
-        f"1 June. The question {_story()['handbook_question']!r} on two dates:",
-    )
+    _prose(screen, "handbook", question=_story()["handbook_question"])
 
     for quote in quotes:
         screen.line()
@@ -187,8 +169,9 @@ def _show_handbook(screen: Screen, quotes: tuple[HandbookQuote, ...]) -> None:
         screen.line(f"{'':14}{quote.citation}", style="dim")
 
 
-def _prose(screen: Screen, text: str) -> None:
-    """Print a paragraph in lines that are read with ease, however wide the terminal is."""
+def _prose(screen: Screen, paragraph: str, **words: str) -> None:
+    """Print a paragraph of the story in lines that are easy to read, however wide the terminal."""
+    text = _story()["prose"][paragraph].format(**words)
     screen.line(textwrap.fill(text, min(screen.width, _PROSE_WIDTH)))
 
 
@@ -268,12 +251,7 @@ _QUESTIONS: Columns = {
 
 
 def _show_review(screen: Screen, review: Review, tour: Tour) -> None:
-    _prose(
-        screen,
-        f"A text states a fact about {review.mention!r}. Two people have that name, with different "
-        "staff numbers, and the text gives no number. tenure does not guess. It stores the fact "
-        "with a third, pending person and opens a review:",
-    )
+    _prose(screen, "namesakes", mention=review.mention)
     screen.line()
     columns: Columns = {
         "is it": "name",
@@ -284,11 +262,7 @@ def _show_review(screen: Screen, review: Review, tour: Tour) -> None:
     }
     screen.table(review.candidates, columns)
     screen.line()
-    _prose(
-        screen,
-        f"Review {review.review_id[:8]} is {review.state.value}: a steward accepts or rejects it, "
-        "and may undo that at any time.",
-    )
+    _prose(screen, "review", review_id=review.review_id[:8], state=review.state.value)
 
 
 def _evidence(candidate: EntityCandidate) -> str:
@@ -338,11 +312,7 @@ _OMISSIONS: Columns = {
 
 
 def _show_replay(screen: Screen, tour: Tour) -> None:
-    _prose(
-        screen,
-        "Then billing corrected Orchid Foods to enterprise, since 1 July already. A new compile "
-        "knows it; a replay of the first envelope still gives the very bytes the agent read:",
-    )
+    _prose(screen, "replay")
     screen.line()
     digest = tour.envelope.digest
     columns: Columns = {

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         DocumentReport,
         SyncReport,
     )
+    from ...service.documents.terms import Claims
 
 app = typer.Typer()
 document = typer.Typer(help="Documents and their versions.", no_args_is_help=True)
@@ -105,7 +106,7 @@ def sync(
                 rules=rules,
                 check=check,
                 keep_original=keep,
-                claims=claims,
+                claims=cast("Claims", claims),
                 allow_removals=allow_removals,
                 progress=tell,
             )
@@ -209,7 +210,7 @@ def put(
             effective=effective,
             encoding=encoding,
             allow_roles=tuple(allow_role or ()),
-            claims=claims,
+            claims=cast("Claims", claims),
             again=again,
             check=check,
         )

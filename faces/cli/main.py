@@ -627,17 +627,16 @@ def read_text(file: Path | str) -> str:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file.
+    """Write a file that its owner alone may read, in the place of an earlier one.
 
     Raises:
+        Conflict: `file_exists`, for a link or a device.
         Unavailable: `file_unwritable`.
     """
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise Unavailable(
-            f"{path} cannot be written: {error.strerror or error}", code="file_unwritable"
-        ) from error
+    from ...service.backend.files import new_file
+
+    with new_file(path, replace=True) as file:
+        file.write(data)
 
 
 def envelope_named(memory: Memory, reference: str) -> str:

@@ -1,4 +1,4 @@
-"""Commands of a register's names: find duplicates, label them, measure and refit the matching.
+"""Commands of a register's names: find duplicates, and label them.
 
 `resolution xref` and `resolution label` cross the register in stretches. Progress goes to
 standard error, and with `--state` a crossing that was broken off goes on where it stood.
@@ -20,9 +20,10 @@ import typer
 from ...schema.errors import InvalidInput
 from ...schema.limits import json_of
 from ...service.backend.caller import backend_of
+from ...service.backend.files import check_name
 from .commands import command
 from .frame import Columns, answer, open_memory
-from .main import meter, read_text
+from .main import meter, read_text, write_bytes
 from .review import pressed_key, resolution_app
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def xref(
         type: Only entities of this type.
         limit: Keep this number of best pairs.
         state: A file for the state; a later run continues from it.
-        model: Score with this model, as `--refit` wrote it.
+        model: Score with this model, as the evaluation in `bench/` wrote it.
     """
     with open_memory(context) as memory:
         place = _Place(state, type or "", str(model or ""), memory.principal.tenant)
@@ -121,9 +122,7 @@ class _Place:
             return
         state = {"crossing": self._crossing, "after": after, "pairs": rows}
         # A run that is killed in the middle leaves the place of the stretch before.
-        draft = self._path.with_name(f"{self._path.name}.draft")
-        draft.write_text(json.dumps(state, ensure_ascii=False), encoding="utf-8")
-        draft.replace(self._path)
+        write_bytes(self._path, json.dumps(state, ensure_ascii=False).encode())
 
     def _read(self, path: Path) -> dict[str, Any]:
         try:
@@ -182,7 +181,8 @@ def _model(path: Path | None) -> Model | None:
         return model_from_json(text)
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise InvalidInput(
-            f"{path} holds no model of matching; `--refit FILE` writes one", code="bad_file"
+            f"{path} holds no model of matching; the evaluation in bench/ writes one",
+            code="bad_file",
         ) from error
 
 
@@ -203,7 +203,7 @@ def label(
         file: Append the labels to this CSV.
         type: Only entities of this type.
         limit: Maximum number of questions.
-        model: Score with this model, as `--refit` wrote it.
+        model: Score with this model, as the evaluation in `bench/` wrote it.
     """
     from ...service.stewardship.matching import label_of, most_telling
 
@@ -273,7 +273,8 @@ def _labels_in(file: Path) -> list[dict[str, str]]:
 def _append(file: Path, rows: Iterable[Label]) -> None:
     from ...service.stewardship.matching import Label
 
-    # Appended and never rewritten: earlier labels are somebody's work.
+    # Appended and never rewritten: earlier labels are a person's work.
+    check_name(file, replace=True)
     is_new = not file.exists()
     with file.open("a", encoding="utf-8", newline="") as lines:
         writer = csv.writer(lines, lineterminator="\n")

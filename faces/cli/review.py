@@ -66,7 +66,9 @@ _FACT_ROWS = 12
 
 app = typer.Typer()
 review_app = typer.Typer(help="Decide which names mean one entity.", rich_markup_mode=None)
-resolution_app = typer.Typer(help="Measure and refit name matching.", rich_markup_mode=None)
+resolution_app = typer.Typer(
+    help="Find duplicates, and explain name matching.", rich_markup_mode=None
+)
 
 
 _DECISIONS: Final[Mapping[str, str]] = {

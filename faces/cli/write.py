@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import typer
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ...schema.entity import Resolution
     from ...schema.slots import Slot
     from ...schema.write import Receipt
+    from ...service.backend.words import DefinedList
     from ...service.client.memory import Memory
     from ...service.encoders.encoder import Progress
     from ...service.writing.ingest_report import IngestReport, TalkTotals
@@ -405,7 +406,7 @@ def define(context: typer.Context, kind: str, name: str, fields: list[str] | Non
         if kind == "slot":
             entry = memory.vocabulary.slots()[name]
         else:
-            entry = memory.vocabulary.values(kind)
+            entry = memory.vocabulary.values(cast("DefinedList", kind))
         answer(context, entry, f"{kind} {name} is defined")
 
 

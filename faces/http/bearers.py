@@ -11,9 +11,8 @@ from starlette.requests import HTTPConnection
 from ...schema.errors import Forbidden, InvalidInput
 from ...schema.principal import Principal
 from .connections import CallPace
-from .credential import ALL_PERMITS, Credential
+from .credential import ALL_PERMITS, Credential, SigningKeys
 from .identity import SIGN_IN, bearer_token
-from .issuer import SigningKeys
 from .keys import KeyRing
 
 if TYPE_CHECKING:

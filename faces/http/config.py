@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...schema.errors import InvalidInput
 from ...schema.principal import Principal
-from .issuer import SigningKeys
+from .credential import SigningKeys
 
 if TYPE_CHECKING:
     from ...service.client.memory import Memory

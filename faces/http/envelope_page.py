@@ -19,9 +19,9 @@ from ...service.compilation.shown import (
     omissions,
     question_of,
 )
-from .headed_route import HeadedRoute
 from .identity import HEAVY_PAGE, memory_of
 from .pages import page
+from .state import HeadedRoute
 
 router = APIRouter(include_in_schema=False, route_class=HeadedRoute)
 

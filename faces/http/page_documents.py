@@ -15,9 +15,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from ...schema.errors import NotFound
-from .headed_route import HeadedRoute
 from .identity import memory_of
 from .pages import page
+from .state import HeadedRoute
 
 router = APIRouter(include_in_schema=False, route_class=HeadedRoute)
 

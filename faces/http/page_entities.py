@@ -26,9 +26,9 @@ from ...service.client.memory import Memory
 from ...service.reading.audit import Auditor
 from ...service.reading.view import words_of
 from ...service.visual.text import json_text
-from .headed_route import HeadedRoute
 from .identity import HEAVY_PAGE, check_form, memory_of
 from .pages import address, page
+from .state import HeadedRoute
 
 router = APIRouter(include_in_schema=False, route_class=HeadedRoute)
 

@@ -22,22 +22,20 @@ from ...schema.values import stamp_time
 from ...schema.vocabulary import ReviewState
 from ...service.calls.table import Permit
 from ...service.client.answer import (
-    ANSWERS,
     COLUMNS,
-    HEADINGS,
     ActionCard,
     ComparedRow,
     action_cards,
+    action_words,
     compared_slots,
     entity_names,
 )
 from ...service.client.memory import Memory
 from ...service.stewardship.review_page import ReviewPage, is_tie
-from .headed_route import HeadedRoute
 from .identity import HEAVY_PAGE, check_form, memory_of
 from .pages import address, page
 from .problems import wants_page
-from .state import state_of
+from .state import HeadedRoute, state_of
 
 router = APIRouter(include_in_schema=False, route_class=HeadedRoute)
 
@@ -143,20 +141,6 @@ def case(
         alike=alike,
         decision=_decision(request, memory, last, outcome),
     )
-
-
-@router.get("/reviews/{review_id}/prompts", dependencies=HEAVY_PAGE)
-def prompts(
-    request: Request, review_id: UUID, entity: Annotated[str, Query(max_length=64)] = ""
-) -> HTMLResponse:
-    """Show what agents would have read: the last prompts about both sides that would differ."""
-    reviews = memory_of(request, Permit.DECIDE).reviews
-    preview, refusal = None, ""
-    try:
-        preview = reviews.preview(str(review_id), entity=entity or None)
-    except Conflict as conflict:
-        refusal = str(conflict)
-    return page(request, "prompts.jinja", review_id=review_id, preview=preview, refusal=refusal)
 
 
 @router.post("/reviews/{review_id}/{decision}")
@@ -345,8 +329,8 @@ def _groups(memory: Memory, queue: Sequence[Action]) -> dict[str, Any]:
     for card in action_cards(memory, queue):
         groups.setdefault(card.action.kind.value, []).append(card)
 
-    ordered = [(kind, groups[kind]) for kind in HEADINGS if kind in groups]
-    return {"groups": ordered, "headings": HEADINGS, "answers": ANSWERS}
+    ordered = [(kind, groups[kind]) for kind in action_words() if kind in groups]
+    return {"groups": ordered, "kinds": action_words()}
 
 
 @router.post("/actions/{action_id}")

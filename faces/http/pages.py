@@ -31,9 +31,8 @@ from ...service.compilation.shown import page as explained
 from ...service.compilation.shown import reason_words
 from ...service.reading.view import ListReads
 from ...service.visual.text import counted, held_span, value_text, visible, when
-from .headed_route import HeadedRoute
 from .identity import HEAVY_PAGE, may_decide, memory_of, reader_of, session_token
-from .state import state_of
+from .state import HeadedRoute, state_of
 
 FOLDER: Final = Path(__file__).parent
 

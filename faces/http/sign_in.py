@@ -24,7 +24,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ...schema.errors import NotFound, Unavailable
-from .headed_route import HeadedRoute
 from .identity import (
     OF_ISSUER,
     check_form,
@@ -35,7 +34,7 @@ from .identity import (
     session_token,
 )
 from .pages import page
-from .state import ServerState, state_of
+from .state import HeadedRoute, ServerState, state_of
 from .token_request import CodeExchange, id_token
 
 if TYPE_CHECKING:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any
 
+from fastapi.routing import APIRoute
 from starlette.requests import HTTPConnection
 
 from .config import ServerSettings
 from .connections import CallPace
+from .credential import IdTokens
 from .heavy_calls import HeavyCalls
 from .memories import Memories
 from .metrics import RequestFigures
 from .queue_order import QueueOrders
 from .readiness import Readiness
-
-if TYPE_CHECKING:
-    from .issuer import IdTokens
 
 
 @dataclass(slots=True)
@@ -46,3 +45,13 @@ def state_of(request: HTTPConnection) -> ServerState:
     """The state of the app that a request came to."""
     state: ServerState = request.app.state.tenure
     return state
+
+
+class HeadedRoute(APIRoute):
+    """A route that answers HEAD wherever it answers GET; the server leaves the body out."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        methods = self.methods or set()
+        if "GET" in methods:
+            self.methods = methods | {"HEAD"}

@@ -22,6 +22,7 @@ from typing import Any, Final, cast
 
 from ...schema.errors import InvalidInput, TenureError, Unavailable, unknown
 from ...schema.limits import json_of, toml_of, utf8_of
+from ...service.backend.files import check_name
 from ...service.client.memory import Memory
 from ...service.compilation.shown import Envelope
 
@@ -49,8 +50,10 @@ class FileChange:
         """Write it; the folders before it are made.
 
         Raises:
+            Conflict: `file_exists`, for a link.
             Unavailable: `file_unwritable`.
         """
+        check_name(self.path, replace=True)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.path.write_text(self.text, encoding="utf-8")

@@ -14,7 +14,6 @@ the caller's rights of today.
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import hmac
 import json
@@ -116,7 +115,7 @@ class ToolQuestion:
         try:
             first, tx, mark = json.loads(base64.urlsafe_b64decode(self.cursor))
             is_own = hmac.compare_digest(str(mark), self._mark(int(first), tx))
-        except (ValueError, TypeError, binascii.Error):
+        except (ValueError, TypeError, OverflowError, RecursionError):
             is_own = False
             first, tx = 0, None
         if not is_own:

@@ -49,6 +49,7 @@ from ..backend.caller import (
     permissions_as_stated,
     scope_of,
 )
+from ..backend.words import ClassificationWord
 from ..reading.envelopes import request_items
 from ..reading.objects import Mask
 
@@ -74,7 +75,7 @@ class Artifacts(Caller):
         media_type: str | None = None,
         origin: str = "",
         scope: Scope | Mapping[str, str] | None = None,
-        security_classification: str | None = None,
+        security_classification: ClassificationWord | None = None,
         allow_roles: Sequence[str] = (),
         deny_roles: Sequence[str] = (),
         object_ids: Sequence[str] = (),

@@ -43,6 +43,7 @@ from ...schema.vocabulary import Classification, Enforcement, parse
 from ...schema.write import Moment
 from ..visual.zone import READING_ZONE
 from .backend import Backend
+from .words import CLOSED_LISTS
 
 if TYPE_CHECKING:
     from ...schema.claim import Permissions, Version
@@ -73,31 +74,6 @@ Result = TypeVar("Result")
 _Class = TypeVar("_Class", bound=type)
 _Arguments = ParamSpec("_Arguments")
 _Answer = TypeVar("_Answer")
-
-READ_BY_THE_CALL: Final = frozenset(
-    {
-        "Any",
-        "FidelityJudge",
-        "Mapping[str, Probe]",
-        "Moment",
-        "Originals",
-        "Principal",
-        "Progress",
-        "Scope | Mapping[str, str]",
-        "Subsystems",
-        "Summariser",
-        "Unpack[IngestFields]",
-        "Unpack[RequestFields]",
-        "Unpack[RequestTerms]",
-        "Unpack[SessionTerms]",
-        "Unpack[SlotFields]",
-        "Unpack[WriteFields]",
-        "SyncWatch",
-        "Watch",
-        "WindowPolicy | str | Path",
-    }
-)
-"""Annotations whose values the call reads itself, with a refusal of its own."""
 
 _HOT_PATHS: Final = frozenset({"write", "compile", "as_of", "bind"})
 """The paths that every step of an agent takes: they read all that they are given themselves."""
@@ -621,12 +597,8 @@ ARGUMENTS: Final[Mapping[str, Kind]] = {
     "str | BaseException": _REFUSAL,
     "Iterable[Message]": _LIST._replace(member=_MESSAGE),
     "StatedMentions": _LIST,
-    "ActionStatus": _TEXT,
-    "GraphForm": _TEXT,
-    "Remembered": _TEXT,
-    "RequestTarget": _TEXT,
-    "ReviewKind": _TEXT,
-    "ReviewStatus": _TEXT,
+    **dict.fromkeys(CLOSED_LISTS, _TEXT),
+    "Sequence[SensitivityWord]": _TEXTS,
     "Sequence[Any]": _LIST,
     "Sequence[str]": _TEXTS,
     "Mapping[str, Any]": _RECORD,

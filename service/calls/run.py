@@ -14,7 +14,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, cast
+from typing import Annotated, Any, Final, cast
 
 from pydantic import (
     BaseModel,
@@ -33,7 +33,8 @@ from ...compiler.trace.manifest import Manifest
 from ...schema.entity import Review
 from ...schema.errors import InvalidInput, TenureError, did_you_mean
 from ...schema.principal import Scope
-from ...schema.write import Moment, Write, WriteFields
+from ...schema.write import Moment, Write
+from ..backend.words import CLOSED_LISTS, WriteFields
 from ..client.memory import Memory
 from ..compilation.compile import RequestFields
 from ..compilation.recompile import RequestTerms
@@ -103,12 +104,7 @@ _NAMES: dict[str, Any] = {
     "int": Annotated[int, BeforeValidator(_no_truth_value)],
     "WriteFields": WriteFields,
     # Closed lists of words: the call itself refuses others, and says which there are.
-    "ActionStatus": str,
-    "GraphForm": str,
-    "Remembered": str,
-    "RequestTarget": str,
-    "ReviewKind": str,
-    "ReviewStatus": str,
+    **dict.fromkeys(CLOSED_LISTS, str),
 }
 """What the annotations of methods mean at the edge."""
 
@@ -137,13 +133,11 @@ def _arguments(call: Call) -> dict[str, Any]:
     for name, parameter in list(inspect.signature(call.function).parameters.items())[1:]:
         if parameter.kind is parameter.VAR_KEYWORD:
             (terms,) = typing.get_args(hints[name])
-            field_kinds = typing.get_type_hints(terms)
+            field_kinds = _hints(terms)
             # Left out is not the same as null: the method's own default holds then.
             for field, kind in field_kinds.items():
                 words = request_words(call.name, field) or None
-                # A word of a closed list is refused by the call itself, which says which there are.
-                is_word = typing.get_origin(kind) is Literal
-                stated_kind = _StatedMoment if kind == Moment else str if is_word else kind
+                stated_kind = _StatedMoment if kind == Moment else kind
                 arguments[field] = (stated_kind, Field(None, description=words))
         else:
             # The defaults of the method are those of the wire, so that a client need not know them.

@@ -69,7 +69,6 @@ from ..sessions.originals import Rehydration
 from ..sessions.sessions import SessionView
 from ..stewardship.entities import AliasView, EntityPage
 from ..stewardship.matching import Crossing, Label, RescoredCase
-from ..stewardship.prompts import PromptPreview
 from ..stewardship.review_page import EntityComparison, QueueState, ReviewPage
 from ..stewardship.reviews import CaseGroup
 from ..visual.plane import TimePlane
@@ -257,7 +256,6 @@ CALLS: Final[tuple[Call, ...]] = (
     Call("resolution.audit", tuple[RescoredCase, ...], Permit.DECIDE),
     Call("reviews.list", tuple[Review, ...]),
     Call("reviews.get", ReviewPage),
-    Call("reviews.preview", PromptPreview, Permit.DECIDE),
     Call("reviews.groups", tuple[CaseGroup, ...]),
     Call("reviews.matching", tuple[Review, ...]),
     Call("reviews.progress", QueueState),

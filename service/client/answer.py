@@ -14,11 +14,14 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain
 from operator import attrgetter
+from pkgutil import get_data
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...schema.compile_terms import GapCode
@@ -360,56 +363,10 @@ def _sayings(state: SlotState) -> tuple[SlotStatus, list[str]]:
     return state.status, sorted(map(canonical_json, plain_values))
 
 
-HEADINGS: Final = {
-    "settle_tie": "Two values of equal weight",
-    "review_quarantine": "Quarantined texts",
-    "confirm_directive": "Directives of agents",
-    "confirm_due": "Confirmations that are due",
-    "reverify_belief": "Conclusions whose source changed",
-    "regenerate_summary": "Summaries whose source changed",
-    "retire_approval": "Erasures to approve",
-    "merge_conflict": "Merges that a decision forbids",
-}
-ANSWERS: Final = {
-    "review_quarantine": (
-        "It is harmless: let it in",
-        "Keep it out for good",
-        "If you let it in, agents read it as data. If you keep it out, no answer shows it. "
-        "Both can be undone.",
-    ),
-    "confirm_directive": (
-        "Let agents follow it",
-        "Leave it as data",
-        "An agent wrote this. If you confirm it, it instructs agents in your name. Else they read "
-        "it as data. Both can be undone.",
-    ),
-    "confirm_due": (
-        "It is still true",
-        "Archive it",
-        "A confirmed fact counts as fresh. An archived one is no longer shown. Both can be undone.",
-    ),
-    "reverify_belief": (
-        "It is still true",
-        "Archive it",
-        "What it was concluded from has changed. Both answers can be undone.",
-    ),
-    "regenerate_summary": (
-        "It is still true",
-        "Archive it",
-        "What it sums up has changed. Both answers can be undone.",
-    ),
-    "retire_approval": (
-        "Erase it for good",
-        "Keep it archived",
-        "Its time is over. An erasure cannot be undone.",
-    ),
-    "merge_conflict": (
-        "They are the same: merge",
-        "Keep them apart",
-        "An existing decision says that they differ. A merge is undone on the page of the entity.",
-    ),
-}
-"""By kind: the two answers, and what they lead to."""
+@cache
+def action_words() -> Mapping[str, Mapping[str, str]]:
+    """By kind of action: `heading`, the answers `accept` and `reject`, and their `effect`."""
+    return tomllib.loads((get_data(__package__ or "", "action_words.toml") or b"").decode())
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ from ...schema.slots import (
     Vocabulary,
 )
 from ...schema.window_policy import WindowPolicy
-from ...schema.write import Moment, Receipt, Write, WriteFields
+from ...schema.write import Moment, Receipt, Write
 from ...store.port.records import DATABASE, SessionSummary
 from ...store.search.caches import DEFAULT_BOUNDS, CacheBounds
 from ...store.transfer.artifact_files import ArtifactFiles
@@ -61,6 +61,14 @@ from ...window.report import FidelityJudge
 from ...window.state import WindowState
 from ...window.subsystems import Subsystems
 from ..backend.backend import Clock, Ids, uuid7, wall_clock
+from ..backend.words import (
+    ClassificationWord,
+    DefinedList,
+    LayerWord,
+    ObjectTypeWord,
+    ScopeKind,
+    WriteFields,
+)
 from ..compilation.compile import Replayable, RequestFields
 from ..compilation.recompile import RequestTerms, WhatIf
 from ..documents.records import (
@@ -82,12 +90,12 @@ from ..sessions.core import Listener
 from ..sessions.decision import RequestTarget, SessionContext, Usage, WindowDecision
 from ..sessions.originals import Rehydration
 from ..sessions.reading import SessionReport
+from ..sessions.session import NoteStatus, NoteWord, ResultKind
 from ..sessions.sessions import SessionView
 from ..sessions.summarising import Summariser, SummaryReport
 from ..sessions.terms import SessionTerms
 from ..stewardship.entities import AliasView, EntityPage
 from ..stewardship.matching import MOST_PAIRS, STRETCH, Crossing, Label, RescoredCase
-from ..stewardship.prompts import PromptPreview
 from ..stewardship.review_page import EntityComparison, QueueState, ReviewPage
 from ..stewardship.reviews import CaseGroup
 from ..stewardship.transfer import TransferReport
@@ -121,7 +129,7 @@ class AsyncView(AsyncPart):
         text: str,
         limit: int = 10,
         entity: EntityLike | None = None,
-        object_type: str | None = None,
+        object_type: ObjectTypeWord | None = None,
     ) -> SearchResult: ...
     async def object(self, object_id: str) -> ContextObject: ...
 
@@ -147,7 +155,7 @@ class AsyncArtifacts(AsyncPart):
         media_type: str | None = None,
         origin: str = "",
         scope: Scope | Mapping[str, str] | None = None,
-        security_classification: str | None = None,
+        security_classification: ClassificationWord | None = None,
         allow_roles: Sequence[str] = (),
         deny_roles: Sequence[str] = (),
         object_ids: Sequence[str] = (),
@@ -191,7 +199,7 @@ class AsyncDocuments(AsyncPart):
         self,
         name: str,
         *,
-        security_classification: str | None = None,
+        security_classification: ClassificationWord | None = None,
         allow_roles: Sequence[str] | None = None,
         deny_roles: Sequence[str] | None = None,
     ) -> int: ...
@@ -199,12 +207,12 @@ class AsyncDocuments(AsyncPart):
 class AsyncWords(AsyncPart):
     async def define_slot(self, name: str, **fields: Unpack[SlotFields]) -> Slot: ...
     async def define(
-        self, what: str, name: str, *, description: str = "", parent: str | None = None
+        self, what: DefinedList, name: str, *, description: str = "", parent: str | None = None
     ) -> tuple[str, ...]: ...
     async def apply(self, definition: Mapping[str, Any]) -> Vocabulary: ...
     async def slots(self) -> Mapping[str, Slot]: ...
     async def tools(self) -> tuple[StoredTool, ...]: ...
-    async def values(self, what: str) -> tuple[str, ...]: ...
+    async def values(self, what: DefinedList) -> tuple[str, ...]: ...
 
 class AsyncActions(AsyncPart):
     async def __call__(self, status: ActionStatus = "open") -> tuple[Action, ...]: ...
@@ -262,7 +270,6 @@ class AsyncReviews(AsyncPart):
         self, status: ReviewStatus = "open", *, kind: ReviewKind = "blocking"
     ) -> tuple[Review, ...]: ...
     async def get(self, review_id: str) -> ReviewPage: ...
-    async def preview(self, review_id: str, *, entity: str | None = None) -> PromptPreview: ...
     async def open(self, a: str, b: str, *, reason: str = "") -> Review: ...
     async def accept(
         self,
@@ -341,10 +348,10 @@ class AsyncSession(AsyncPart):
         self, message: Message, usage: Usage | None = None, *, key: str | None = None
     ) -> WindowDecision: ...
     async def on_tool_result(
-        self, call_id: str, content: Any, kind: str | None = None, *, is_error: bool = False
+        self, call_id: str, content: Any, kind: ResultKind | None = None, *, is_error: bool = False
     ) -> WindowDecision: ...
     async def late_result(
-        self, call_id: str, content: Any, kind: str | None = None, *, is_error: bool = False
+        self, call_id: str, content: Any, kind: ResultKind | None = None, *, is_error: bool = False
     ) -> WindowDecision: ...
     async def on_turn_end(
         self, message: Message | None = None, usage: Usage | None = None, *, milestone: str = ""
@@ -358,7 +365,9 @@ class AsyncSession(AsyncPart):
     async def forget(self, item: int | str) -> WindowDecision: ...
     async def pin(self, item: int | str, *, until: int | None = None) -> WindowDecision: ...
     async def unpin(self, item: int | str) -> WindowDecision: ...
-    async def note(self, category: str, text: str, *, status: str | None = None) -> int: ...
+    async def note(
+        self, category: NoteWord, text: str, *, status: NoteStatus | None = None
+    ) -> int: ...
     async def drop_note(self, note: int) -> WindowDecision: ...
     async def link(
         self, receipts: Iterable[Receipt], item: int | str | None = None
@@ -432,13 +441,13 @@ class AsyncMemory:
         self,
         object_id: str,
         *,
-        security_classification: str | None = None,
+        security_classification: ClassificationWord | None = None,
         allow_roles: Sequence[str] | None = None,
         deny_roles: Sequence[str] | None = None,
     ) -> ReclassifyReceipt: ...
     async def promote(self, object_id: str, *, scope: Scope | Mapping[str, str]) -> Receipt: ...
     async def sweep(self, *, dry_run: bool = False, limit: int = 500) -> SweepReceipt: ...
-    async def close_scope(self, kind: str, scope: str) -> SweepReceipt: ...
+    async def close_scope(self, kind: ScopeKind, scope: str) -> SweepReceipt: ...
     async def doctor(self) -> tuple[str, ...]: ...
     async def history(self, entity: EntityLike, slot: str) -> tuple[HistoryRow, ...]: ...
     async def diff(
@@ -479,7 +488,7 @@ class AsyncMemory:
         why_it_matters: str | None = None,
         applicable_task_types: Sequence[str] = (),
         mentions: StatedMentions = (),
-        layer: str = "user",
+        layer: LayerWord = "user",
         decay_rule: Mapping[str, float] | None = None,
     ) -> list[Receipt]: ...
     async def ingest(self, path: str | Path, **fields: Unpack[IngestFields]) -> IngestReport: ...

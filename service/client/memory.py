@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from ...schema.policy import Policy
 from ...schema.principal import Principal, Scope, check_principal
 from ...schema.vocabulary import StateLayer, parse
-from ...schema.write import Moment, Receipt, Write, WriteFields
+from ...schema.write import Moment, Receipt, Write
 from ..backend.caller import Caller, argument_checks
+from ..backend.words import ClassificationWord, LayerWord, ScopeKind, WriteFields
 
 if TYPE_CHECKING:
     from ...compiler.envelope.envelope import Envelope
@@ -116,7 +117,7 @@ class Upkeep(Caller):
         self,
         object_id: str,
         *,
-        security_classification: str | None = None,
+        security_classification: ClassificationWord | None = None,
         allow_roles: Sequence[str] | None = None,
         deny_roles: Sequence[str] | None = None,
     ) -> ReclassifyReceipt:
@@ -145,7 +146,7 @@ class Upkeep(Caller):
         """Retire what has decayed below its threshold, `limit` objects at once; privileged."""
         return self._steward().sweep(dry_run=dry_run, limit=limit)
 
-    def close_scope(self, kind: str, scope: str) -> SweepReceipt:
+    def close_scope(self, kind: ScopeKind, scope: str) -> SweepReceipt:
         """Retire what lived only until a `session`, `task` or `project` closed.
 
         Who is in a session closes it for its own user; all else is an operator's.
@@ -290,7 +291,7 @@ class Memory(Upkeep):
         why_it_matters: str | None = None,
         applicable_task_types: Sequence[str] = (),
         mentions: StatedMentions = (),
-        layer: str = "user",
+        layer: LayerWord = "user",
         decay_rule: Mapping[str, float] | None = None,
     ) -> list[Receipt]:
         """Keep a text verbatim and write the claims it makes about its speaker.

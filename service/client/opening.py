@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...schema.errors import InvalidInput, NotFound, Unavailable
+from ...store.transfer.whole_file import private_folder
+from ..backend.files import new_file
 
 if TYPE_CHECKING:
     from ...schema.principal import Principal
@@ -209,9 +211,7 @@ def copy_out(settings: Settings, file: Path, *, replace: bool = False) -> Tenant
         NotFound: `unknown_store`.
         Unavailable: `file_unwritable`, `store_corrupt`.
     """
-    from ...store.sqlite.backup import copy_store
-
-    return copy_store(_embedded_store(settings).path_of(settings.tenant), file, replace=replace)
+    return _copy(_embedded_store(settings).path_of(settings.tenant), file, replace=replace)
 
 
 def copy_in(settings: Settings, file: Path) -> TenantFile:
@@ -222,8 +222,7 @@ def copy_in(settings: Settings, file: Path) -> TenantFile:
         InvalidInput: `bad_settings`, `not_a_store`, `tenant_mismatch`.
         NotFound: `unknown_file`.
     """
-    from ...store.sqlite.backup import copy_store, tenant_file
-    from ...store.transfer.whole_file import private_folder
+    from ...store.sqlite.backup import tenant_file
 
     store = _embedded_store(settings, create=True)
     # Before anything is made: under the name of another tenant the copy would not open.
@@ -234,7 +233,15 @@ def copy_in(settings: Settings, file: Path) -> TenantFile:
         )
     target = store.path_of(settings.tenant)
     private_folder(target.parent)
-    return copy_store(file, target)
+    return _copy(file, target)
+
+
+def _copy(source: Path, target: Path, *, replace: bool = False) -> TenantFile:
+    from ...store.sqlite.backup import copy_store, tenant_file
+
+    with new_file(target, replace=replace) as file:
+        copy_store(source, file, target.parent)
+    return tenant_file(target)
 
 
 def tenants_of(settings: Settings) -> list[TenantFile]:

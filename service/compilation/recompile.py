@@ -1,4 +1,4 @@
-"""Asking the request of a stored envelope again: under other circumstances, or in a rehearsal.
+"""Asking the request of a stored envelope again under other circumstances.
 
 A replay gives the same bytes; here the store is searched again, so that what has changed, or
 would change, can be seen. Nothing is kept. The text is made for the caller that the envelope
@@ -11,7 +11,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, NamedTuple, TypedDict, cast
+from typing import NamedTuple, TypedDict, cast
 
 from ...compiler.envelope.compare import diff_envelopes
 from ...compiler.envelope.envelope import Envelope
@@ -26,15 +26,12 @@ from ..backend.caller import Caller, check_field_names, instant
 from ..reading.view import View
 from .compile import Compiler, may_read
 
-CONTEXT_LINES: Final = 2
-"""Lines of the same text that stand around a difference."""
-
 
 class TextLine(NamedTuple):
     """A line of a difference of two texts."""
 
     sign: str
-    """`=` in both, `-` in the first, `+` in the second alone, `~` where lines are left out."""
+    """`=` in both, `-` in the first, `+` in the second alone."""
     text: str
 
 
@@ -45,10 +42,6 @@ class RequestTerms(TypedDict, total=False):
     roles: Sequence[str]
     valid: Moment
     tx: Moment
-
-
-AS_RECORDED: Final[RequestTerms] = {}
-"""Nothing is otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +82,7 @@ class Recompiler(Caller):
         first = Compiler(self._backend, self.principal).replay(envelope_id)
         with self._reading() as reader:
             point = _point(first.manifest, reader, terms)
-            second = self.envelope(first.manifest, reader, point, terms)
+            second = self._envelope(first.manifest, reader, point, terms)
             if not may_read(reader, second, self.principal, self._backend.policy):
                 raise Forbidden(
                     "under these circumstances the text holds what you may not read",
@@ -115,12 +108,8 @@ class Recompiler(Caller):
             tx=moment(second.manifest.tx_us),
         )
 
-    def envelope(
-        self,
-        manifest: Manifest,
-        reader: Reader,
-        point: Point,
-        terms: RequestTerms = AS_RECORDED,
+    def _envelope(
+        self, manifest: Manifest, reader: Reader, point: Point, terms: RequestTerms
     ) -> Envelope:
         """What the request of a manifest gives over a reader at a point, for its own caller.
 
@@ -159,19 +148,3 @@ def text_lines(first: str, second: str) -> Iterator[TextLine]:
     for line in difflib.ndiff(first.splitlines(), second.splitlines()):
         if line[0] in signs:
             yield TextLine(signs[line[0]], line[2:])
-
-
-def around_changes(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
-    """The lines that differ with some around them; `~` represents those that are left out."""
-    near_positions: set[int] = set()
-    for position, line in enumerate(lines):
-        if line.sign != "=":
-            near_positions.update(range(position - CONTEXT_LINES, position + CONTEXT_LINES + 1))
-
-    excerpt: list[TextLine] = []
-    for position, line in enumerate(lines):
-        if position in near_positions:
-            excerpt.append(line)
-        elif not excerpt or excerpt[-1].sign != "~":
-            excerpt.append(TextLine("~", ""))
-    return tuple(excerpt)

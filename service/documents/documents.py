@@ -16,6 +16,7 @@ from ...schema.values import moment, stamp_time
 from ...schema.write import Moment
 from ...store.port.store import Point, Reader
 from ..backend.caller import Caller, argument_checks, check_fields, permissions_as_stated
+from ..backend.words import ClassificationWord
 from ..reading.view import pinned, point_of
 from .child import ParsingChild
 from .citing import citation_of, find_citations
@@ -166,7 +167,7 @@ class Documents(Caller):
         self,
         name: str,
         *,
-        security_classification: str | None = None,
+        security_classification: ClassificationWord | None = None,
         allow_roles: Sequence[str] | None = None,
         deny_roles: Sequence[str] | None = None,
     ) -> int:

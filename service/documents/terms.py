@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from ...schema.principal import Scope
+from ..backend.words import ClassificationWord
 from .records import SyncWatch
 
 
@@ -51,20 +52,23 @@ class Terms:
         }
 
 
+Claims = Literal["off", "rules", "model"]
+
+
 class PutFields(TypedDict, total=False):
     """The terms that `put` takes by keyword."""
 
     source: str
     authority_level: int | None
     scope: Scope | Mapping[str, str] | None
-    security_classification: str | None
+    security_classification: ClassificationWord | None
     allow_roles: Sequence[str]
     deny_roles: Sequence[str]
     task_types: Sequence[str]
     media_type: str | None
     encoding: str | None
     password: str | None
-    claims: str
+    claims: Claims
     keep_original: bool
     accept_flagged: bool
     again: bool
@@ -83,7 +87,7 @@ class RunFields(TypedDict, total=False):
     allow_removals: bool
     check: bool
     keep_original: bool
-    claims: str
+    claims: Claims
     progress: SyncWatch | None
 
 

@@ -49,6 +49,7 @@ from ...store.timeline.state import (
 )
 from ..backend.backend import Backend
 from ..backend.caller import Caller, argument_checks, instant, mention, scope_of, spoken_name
+from ..backend.words import ObjectTypeWord
 from .entities import names_by_id, walk
 from .objects import Mask, ObjectShaper, closeness, visible_object_ids, visible_rows
 
@@ -269,7 +270,7 @@ class View(Caller):
         text: str,
         limit: int = 10,
         entity: EntityLike | None = None,
-        object_type: str | None = None,
+        object_type: ObjectTypeWord | None = None,
     ) -> SearchResult:
         """Return the best matching shown objects; of equal matches the newest first."""
         from .search import Searcher, SearchQuery

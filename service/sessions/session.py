@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from operator import attrgetter
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 
 from ...schema.answers import HistoryRow
 from ...schema.errors import Conflict, ContextBudgetExhausted, InvalidInput, NotFound
@@ -72,6 +72,10 @@ from .reading import SessionReport, memory_context, replayed_context, session_re
 from .results import adoption_drafts, record_late_result, record_result, unknown_call
 from .summarising import Summariser, SummaryReport, summarise_ahead
 from .terms import SessionTerms, changed_terms, masked_terms
+
+NoteWord = NoteCategory | Literal["goal", "decision", "issue", "todo", "learning"]
+NoteStatus = SubtaskStatus | Literal["planned", "in_progress", "done"]
+ResultKind = Literal["search", "file", "code", "api"]
 
 _HIGH_WATER: Final = 850
 """Permille of the limit from which the end of a turn saves a checkpoint."""
@@ -149,7 +153,7 @@ class Session(Caller):
         self,
         call_id: str,
         content: Any,
-        kind: str | None = None,
+        kind: ResultKind | None = None,
         *,
         is_error: bool = False,
     ) -> WindowDecision:
@@ -171,7 +175,7 @@ class Session(Caller):
         self,
         call_id: str,
         content: Any,
-        kind: str | None = None,
+        kind: ResultKind | None = None,
         *,
         is_error: bool = False,
     ) -> WindowDecision:
@@ -320,7 +324,7 @@ class Session(Caller):
         """Let a pinned unit go again."""
         return self._pin(item, False, None)
 
-    def note(self, category: str, text: str, *, status: str | None = None) -> int:
+    def note(self, category: NoteWord, text: str, *, status: NoteStatus | None = None) -> int:
         """Keep a line in every request: goal, decision, issue, todo or learning.
 
         A todo has a `status`: planned, in_progress or done; the same words again change it. Notes

@@ -10,7 +10,6 @@ Checklist: C-053, C-056.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,8 +32,8 @@ from ...store.operations.merge import merge
 from ...store.operations.naming import add_alias
 from ...store.operations.split import unmerge
 from ...store.port.store import Reader, WriteTx
-from ...store.transfer.whole_file import whole_file
 from ..backend.caller import Caller, argument_checks, scope_of
+from ..backend.files import new_file
 from ..reading.entities import entity_views
 from ..reading.resolve import Resolver
 from ..reading.view import EntityLike, View, point_of, sight_of, words_of
@@ -331,16 +330,8 @@ class Entities(Caller):
 
         text = graph_text(self.list(), self.relations(), format)
         if path is not None:
-            if os.path.lexists(path):
-                raise Conflict(f"{path} is there already; name another file", code="file_exists")
-            try:
-                with whole_file(path) as file:
-                    file.write(text.encode("utf-8"))
-            except OSError as error:
-                raise Unavailable(
-                    f"{path} cannot be written: {error.strerror or error}", code="file_unwritable"
-                ) from error
-
+            with new_file(path) as file:
+                file.write(text.encode("utf-8"))
         return text
 
     def relations(self) -> tuple[tuple[str, str, str], ...]:

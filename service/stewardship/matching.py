@@ -100,7 +100,7 @@ class Crossing:
 
 
 class Label(NamedTuple):
-    """A labelled pair of names, with the columns that `tenure resolution evaluate` reads."""
+    """A labelled pair of names, with the columns that the evaluation in `bench/` reads."""
 
     pair_id: str
     kind: str

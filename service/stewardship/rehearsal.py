@@ -8,11 +8,11 @@ that the caller may see.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from ...resolution.clusters import WAITING, non_matches_between
 from ...schema.answers import EntityView, ReviewReceipt
@@ -23,7 +23,7 @@ from ...schema.values import moment
 from ...schema.vocabulary import Status
 from ...store.operations.change import Mandate
 from ...store.operations.review import accept
-from ...store.port.store import Reader, SlotRead, SlotRecord, Store, WriteTx
+from ...store.port.store import Reader, SlotRead, SlotRecord, WriteTx
 from ...store.port.tables import SLOTS
 from ..backend.caller import Caller
 from ..reading.entities import described_entity
@@ -33,24 +33,12 @@ from ..visual.text import value_text
 from .relations import RelationCheck
 from .review_page import Impact, ReviewBelief, SlotChange
 
-Outcome = TypeVar("Outcome")
-
 SlotName = tuple[str, str]
 """Slot and scope id."""
 
 
 class _TakenBackError(Exception):
     """Ends a rehearsal, so that its transaction leaves no trace."""
-
-
-def outcome_of(store: Store, tenant: str, work: Callable[[WriteTx], Outcome]) -> Outcome:
-    """What a piece of work returns when it runs in a write transaction that is taken back."""
-    outcomes: list[Outcome] = []
-    with suppress(_TakenBackError), store.writing(tenant) as tx:
-        outcomes.append(work(tx))
-        raise _TakenBackError
-
-    return outcomes[0]
 
 
 class _Piece(NamedTuple):
@@ -110,16 +98,16 @@ class Rehearsals(Caller):
         if case.state not in WAITING:
             return empty_impact
 
+        rehearsals: list[Rehearsal] = []
         try:
-            rehearsal = outcome_of(
-                self._backend.store,
-                self._tenant,
-                lambda tx: self.accept(tx, case, subject, candidate),
-            )
+            with suppress(_TakenBackError), self._backend.store.writing(self._tenant) as tx:
+                rehearsals.append(self._accept(tx, case, subject, candidate))
+                raise _TakenBackError
         except TenureError as refusal:
             # Why the store would refuse stands where the judgements stand that forbid it.
             return replace(empty_impact, standing=tuple(standing) or (str(refusal),))
 
+        (rehearsal,) = rehearsals
         # Read once for both sides: a merge moves objects and makes none.
         ids = _object_ids(rehearsal.before) | _object_ids(rehearsal.after)
         texts = self._texts(reader, sorted(ids))
@@ -140,7 +128,7 @@ class Rehearsals(Caller):
             changes=changes,
         )
 
-    def accept(
+    def _accept(
         self, tx: WriteTx, case: Review, subject: EntityView, candidate: EntityView
     ) -> Rehearsal:
         """Accept a case, with the rows of its slots before and after.

@@ -45,7 +45,6 @@ from ..backend.caller import Caller, argument_checks
 from ..reading.entities import described_entity
 from ..reading.objects import Mask
 from ..reading.view import View, point_of, sight_of, words_of
-from .prompts import NO_PROMPTS, PromptPreview, PromptRehearsals
 from .rehearsal import Rehearsals
 from .relations import RelationCheck
 from .review_page import (
@@ -250,37 +249,6 @@ class Reviews(Caller):
 
         page = page_of(case, bands, subject, candidates, snippets)
         return replace(page, impact=impact, groups=parts, priority=priority)
-
-    def preview(self, review_id: str, *, entity: str | None = None) -> PromptPreview:
-        """What agents would have read: the last 20 prompts about both sides, were it accepted.
-
-        Each is compiled again as things stand and as they would; those that differ are returned.
-        Of a decided case, and of one without candidates, there are none.
-
-        Raises:
-            Conflict: what accepting it would be refused with.
-            Forbidden: `privilege_required`.
-            NotFound: `unknown_review`.
-        """
-        self.principal.require(STEWARD)
-        with self._reading() as reader:
-            case = self._case(reader, review_id)
-            if entity is not None:
-                named_only = filter(lambda entry: entry.entity == entity, case.candidates)
-                case = replace(case, candidates=tuple(named_only))
-            best = best_of(case)
-            if best is None or case.state not in WAITING:
-                return NO_PROMPTS
-
-            sight, last_us = sight_of(self.principal, None), reader.clock().last_us
-            subject = described_entity(reader, case.entity_id, sight, last_us)
-            candidate = described_entity(reader, best.entity, sight, last_us)
-
-        rehearsals = Rehearsals(self._backend, self.principal, self._view)
-        return PromptRehearsals(self._backend, self.principal).preview(
-            (*subject.members, *candidate.members),
-            lambda tx: rehearsals.accept(tx, case, subject, candidate),
-        )
 
     def open(self, a: str, b: str, *, reason: str = "") -> Review:
         """Open a case about two stored entities, by their ids, for somebody to decide.

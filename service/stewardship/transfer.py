@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, cast
 
-from ...schema.errors import Conflict, InvalidInput, Unavailable
+from ...schema.errors import InvalidInput
 from ...schema.interval import INF_US
 from ...schema.limits import RECORD_BYTES
 from ...schema.principal import OPERATE
@@ -26,8 +25,8 @@ from ...schema.values import CLOCK_SKEW_US
 from ...store.transfer.restore import RestoreProgress as RestoreProgress
 from ...store.transfer.restore import Watch, restore
 from ...store.transfer.transfer import export_lines
-from ...store.transfer.whole_file import whole_file
 from ..backend.caller import Caller, argument_checks
+from ..backend.files import new_file
 from ..writing.lines import STDIN, Line, check_readable, opened
 
 _TELL_EACH: Final = 1_000
@@ -163,20 +162,9 @@ def _target_file(path: str | Path, *, replace: bool) -> Generator[IO[str]]:
         yield sys.stdout
         return
 
-    try:
-        if os.path.lexists(path) and not replace:
-            raise Conflict(
-                f"{path} is there already; name another file, or replace it "
-                "(replace=True, --replace)",
-                code="file_exists",
-            )
-
-        with whole_file(path) as raw, _text(raw, packed=str(path).endswith(".gz")) as text:
-            yield text
-    except OSError as error:
-        raise Unavailable(
-            f"{path} cannot be written: {error.strerror or error}", code="file_unwritable"
-        ) from error
+    packed = str(path).endswith(".gz")
+    with new_file(path, replace=replace) as raw, _text(raw, packed=packed) as text:
+        yield text
 
 
 @contextmanager

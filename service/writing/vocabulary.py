@@ -10,24 +10,33 @@ from ...schema.layers import DecayRule
 from ...schema.principal import DEFINE
 from ...schema.slots import Slot, Vocabulary
 from ..backend.caller import Caller, argument_checks, check_definition, check_fields
+from ..backend.words import (
+    CardinalityWord,
+    DefinedList,
+    PrecedenceWord,
+    RetirementWord,
+    SensitivityWord,
+    SlotKindWord,
+    ValueTypeWord,
+)
 from ..reading.objects import StoredTool, ToolReader
 
 
 class SlotFields(TypedDict, total=False):
     """What a definition of a slot may state."""
 
-    cardinality: str | None
-    value_type: str | None
+    cardinality: CardinalityWord | None
+    value_type: ValueTypeWord | None
     subject_types: Sequence[str] | None
-    precedence: str | None
-    kind: str | None
+    precedence: PrecedenceWord | None
+    kind: SlotKindWord | None
     description: str | None
     why_it_matters: str | None
     applicable_task_types: Sequence[str] | None
     instruction: str | Mapping[str, str] | None
-    sensitivity: Sequence[str] | None
+    sensitivity: Sequence[SensitivityWord] | None
     decay_rule: DecayRule | Mapping[str, float] | None
-    retirement_rule: str | None
+    retirement_rule: RetirementWord | None
     synonyms: Sequence[str] | None
     limits: bool | None
     constant: bool | None
@@ -54,7 +63,7 @@ class Words(Caller):
         return self.apply(definition).slot(name)
 
     def define(
-        self, what: str, name: str, *, description: str = "", parent: str | None = None
+        self, what: DefinedList, name: str, *, description: str = "", parent: str | None = None
     ) -> tuple[str, ...]:
         """Define a task type, role, entity type or source kind; return the list's words."""
         definition = {"define": what, "name": name, "description": description, "parent": parent}
@@ -75,6 +84,6 @@ class Words(Caller):
         """The stored tools that the caller may see, by name, the newest of a name first."""
         return ToolReader(self._backend, self.principal).tools()
 
-    def values(self, what: str) -> tuple[str, ...]:
+    def values(self, what: DefinedList) -> tuple[str, ...]:
         """Return the words of a list: `task_type`, `role`, `entity_type`, `source_kind`."""
         return self._words_now().values(what)

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
-from ...schema.errors import Conflict, InvalidInput, NotFound, Unavailable
-from ..transfer.whole_file import whole_file
+from ...schema.errors import InvalidInput, NotFound, Unavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,32 +31,24 @@ class TenantFile:
     """Stamp of the last transaction; 0 or less before any."""
 
 
-def copy_store(source: Path, target: Path, *, replace: bool = False) -> TenantFile:
+def copy_store(source: Path, file: IO[bytes], folder: Path) -> None:
     """Copy a tenant's file as it is at one moment, also while others write to it.
 
+    The snapshot is made in a folder of its own inside `folder`.
+
     Raises:
-        Conflict: `file_exists`, unless `replace`.
         InvalidInput: `not_a_store`.
         NotFound: `unknown_file`.
-        Unavailable: `file_unwritable`; `store_corrupt`, and nothing was kept.
+        Unavailable: `store_corrupt`.
     """
     if not source.is_file():
         raise NotFound(f"there is no file {source}", code="unknown_file")
-    if target.exists() and not replace:
-        raise Conflict(f"{target} is there already; name another file", code="file_exists")
-
     tenant_file(source)
-    try:
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".part-") as folder:
-            copy = Path(folder) / "copy.db"
-            _snapshot(source, copy)
-            with whole_file(target) as file, copy.open("rb") as copied_bytes:
-                shutil.copyfileobj(copied_bytes, file)
-    except OSError as error:
-        raise Unavailable(
-            f"{target} cannot be written: {error.strerror or error}", code="file_unwritable"
-        ) from error
-    return tenant_file(target)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".part-") as part:
+        copy = Path(part) / "copy.db"
+        _snapshot(source, copy)
+        with copy.open("rb") as copied_bytes:
+            shutil.copyfileobj(copied_bytes, file)
 
 
 def _snapshot(source: Path, copy: Path) -> None:

@@ -70,7 +70,10 @@ def test_a_constraint_of_the_request_reaches_the_provider_too() -> None:
 
 
 def test_a_model_that_takes_no_schema_is_sent_none_and_is_checked_all_the_same() -> None:
-    for target, model in (("openai", "generic"), ("anthropic", "claude-opus-4"), ("adk", "gpt-5")):
+    targets: tuple[tuple[Any, str], ...] = (
+        ("openai", "generic"), ("anthropic", "claude-opus-4"), ("adk", "gpt-5"),
+    )  # fmt: skip
+    for target, model in targets:
         made = envelope(model, PERSON)
         request = made.render(target)
         assert "schema" not in str(request.get("config", "")) + str(sorted(request))

@@ -47,7 +47,7 @@ def user_parts(request: dict[str, Any]) -> list[dict[str, Any]]:
     return content
 
 
-def refused(envelope: Envelope, target: str, media: dict[str, Any], why: str) -> None:
+def refused(envelope: Envelope, target: Any, media: Any, why: str) -> None:
     with pytest.raises(InvalidInput, match=why) as caught:
         envelope.render(target, media=media)
     assert caught.value.code == "bad_media"
@@ -56,7 +56,10 @@ def refused(envelope: Envelope, target: str, media: dict[str, Any], why: str) ->
 @pytest.mark.parametrize("model", ["claude-opus-4-8", "claude-sonnet-4-6", ALL])
 def test_a_picture_stands_inside_the_frame_that_names_it_for_anthropic(model: str) -> None:
     one = compiled(BOARD, {**BOARD, "uri": "https://example.org/b.png"}, model=model)
-    media = {"board.png": png(280, 140), "https://example.org/b.png": "https://example.org/b.png"}
+    media: Any = {
+        "board.png": png(280, 140),
+        "https://example.org/b.png": "https://example.org/b.png",
+    }
     request = one.render("anthropic", media=media)
     assert fits({**request, "max_tokens": 9}, MessageCreateParamsNonStreaming)
     content = user_parts(request)
@@ -76,9 +79,9 @@ def test_a_picture_stands_inside_the_frame_that_names_it_for_anthropic(model: st
 
 @pytest.mark.parametrize("target", ["anthropic", "openai", "adk"])
 @pytest.mark.parametrize("model", ["claude-opus-4-8", "gpt-5.6", "gpt-5", "gemini-3-pro", ALL])
-def test_media_change_neither_the_text_nor_the_cached_prefix(target: str, model: str) -> None:
+def test_media_change_neither_the_text_nor_the_cached_prefix(target: Any, model: str) -> None:
     one = compiled(BOARD, model=model)
-    options = {} if target == "adk" else {"expected_reads": 9.0}
+    options: Any = {} if target == "adk" else {"expected_reads": 9.0}
     plain = one.render(target, **options)
     laid = one.render(target, media={"board.png": png(280, 140)}, **options)
     assert laid == one.render(target, media={"board.png": png(280, 140)}, **options)
@@ -268,7 +271,7 @@ def test_a_recording_of_unknown_length_is_refused() -> None:
     ],
 )
 def test_what_is_budgeted_and_cannot_be_sent_is_refused(
-    target: str, given: dict[str, Any], model: str, why: str
+    target: Any, given: dict[str, Any], model: str, why: str
 ) -> None:
     one = compiled(given, model=model)
     refused(one, target, {}, why)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -57,7 +57,8 @@ def test_text_is_the_text() -> None:
 
 def test_an_unknown_target_is_refused() -> None:
     with pytest.raises(InvalidInput, match="did you mean 'openai'"):
-        envelope().render("opnai")
+        unknown: Any = "opnai"
+        envelope().render(unknown)
 
 
 def test_anthropic_gets_stable_system_native_turns_and_the_turn_zone_last() -> None:
@@ -260,9 +261,10 @@ def test_the_tenants_rules_stand_in_the_system_text_or_at_the_head_of_the_payloa
     adk = one.render("adk", contract="payload")
     assert adk["_dynamic_instructions"] == []
     assert "Mask cards" in adk["contents"][0]["parts"][0]["text"]
+    anything: Any = one
     for target in ("anthropic", "openai", "adk"):
         with pytest.raises(InvalidInput, match="did you mean 'payload'"):
-            one.render(target, contract="payloads")
+            anything.render(target, contract="payloads")
 
 
 def test_adk_keeps_the_static_prefix_apart() -> None:
@@ -360,6 +362,37 @@ def test_a_level_four_tool_is_rendered_from_its_checked_part() -> None:
 
 
 @pytest.mark.parametrize("target", ["anthropic", "openai", "adk", "text"])
-def test_an_option_that_a_target_does_not_have_is_refused_by_name(target: str) -> None:
+def test_an_option_that_a_target_does_not_have_is_refused_by_name(target: Any) -> None:
+    with refused(InvalidInput, "unknown_field", match="temperature"):
+        envelope: Any = Bench().compile(query="x")
+        envelope.render(target, temperature=0)
+
+
+@pytest.mark.parametrize(
+    ("target", "path"),
+    [
+        ("anthropic", ["max_tokens"]),
+        ("openai", ["max_completion_tokens"]),
+        ("adk", ["config", "max_output_tokens"]),
+    ],
+)
+def test_the_limit_of_an_answer_has_the_providers_name(
+    target: Literal["anthropic", "openai", "adk"], path: list[str]
+) -> None:
+    envelope = Bench().compile(query="x")
+
+    request: Any = envelope.render(target, max_tokens=800)
+    *holders, name = path
+    holder = request
+    for key in holders:
+        holder = holder[key]
+    assert holder.pop(name) == 800
+    assert request == envelope.render(target)
+    with refused(InvalidInput, "out_of_range", match="at least 1"):
+        envelope.render(target, max_tokens=0)
+
+
+def test_a_text_has_no_limit_of_an_answer() -> None:
     with refused(InvalidInput, "unknown_field", match="max_tokens"):
-        Bench().compile(query="x").render(target, max_tokens=800)
+        envelope: Any = Bench().compile(query="x")
+        envelope.render("text", max_tokens=800)

@@ -14,18 +14,18 @@ import pytest
 
 import tenure
 from tenure.schema.errors import InvalidInput, TenureError
-from tenure.schema.write import WriteFields
 from tenure.service.backend.caller import (
     ARGUMENTS,
-    READ_BY_THE_CALL,
     annotation_of,
     argument_checks,
     check_argument,
 )
+from tenure.service.backend.words import WriteFields
 from tenure.service.compilation.compile import RequestFields
 from tenure.service.compilation.recompile import RequestTerms
 from tenure.service.sessions.terms import SessionTerms
 from tenure.service.writing.vocabulary import SlotFields
+from tenure.tests.support.annotations import READ_BY_THE_CALL
 
 JUNK: tuple[Any, ...] = (
     None, True, 5, -1, 10**30, 0.5, float("nan"), "", " ", "a\x00b", "\ud800", "x" * 20_000, b"x",

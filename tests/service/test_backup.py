@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
+import sys
 import threading
 from dataclasses import replace
 from datetime import datetime
@@ -15,7 +17,6 @@ from typer.testing import CliRunner
 import tenure
 from tenure.faces.cli.main import app
 from tenure.schema.principal import OWNER
-from tenure.store.sqlite.backup import copy_store
 
 
 def run(*words: object, code: int = 0) -> str:
@@ -54,7 +55,7 @@ def test_a_copy_is_taken_while_others_write(store: Path, tmp_path: Path) -> None
         writer.start()
         try:
             for number in range(3):
-                copy_store(store, tmp_path / f"copy{number}.db")
+                run("--store", store, "backup", tmp_path / f"copy{number}.db")
         finally:
             stop.set()
             writer.join()
@@ -62,6 +63,41 @@ def test_a_copy_is_taken_while_others_write(store: Path, tmp_path: Path) -> None
     for number in range(3):
         with tenure.connect(str(tmp_path / f"copy{number}.db")) as copy:
             assert copy.doctor() == ()
+
+
+@pytest.mark.parametrize("words", [(), ("--replace",)])
+@pytest.mark.parametrize("command", ["backup", "export"])
+@pytest.mark.parametrize("has_target", [True, False])
+def test_no_copy_is_written_through_a_link(
+    store: Path, tmp_path: Path, command: str, words: tuple[str, ...], has_target: bool
+) -> None:
+    precious, link = tmp_path / "precious", tmp_path / "link"
+    link.symlink_to(precious)
+    if has_target:
+        precious.write_text("mine", encoding="utf-8")
+
+    output = run("--store", store, command, link, *words, code=1)
+    assert "file_exists" in output
+    assert link.is_symlink()
+    assert precious.exists() is has_target
+    assert not has_target or precious.read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+@pytest.mark.parametrize("command", ["backup", "export"])
+def test_no_copy_takes_the_place_of_a_pipe(store: Path, tmp_path: Path, command: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    run("--store", store, command, tmp_path / "pipe", "--replace", code=1)
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_a_copy_is_not_put_back_through_a_link(store: Path, tmp_path: Path) -> None:
+    run("--store", store, "backup", tmp_path / "copy.db")
+    (tmp_path / "new.db").symlink_to(tmp_path / "elsewhere.db")
+    output = run("--store", tmp_path / "new.db", "restore", tmp_path / "copy.db", code=1)
+    assert "file_exists" in output
+    assert (tmp_path / "new.db").is_symlink()
+    assert not (tmp_path / "elsewhere.db").exists()
 
 
 def test_a_copy_is_put_back_and_overwrites_nothing(store: Path, tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ MARKS = {"cache_control", "prompt_cache_breakpoint"}
     ],
 )
 def test_what_a_provider_keeps_opens_its_next_request_byte_for_byte(
-    talk: Talk, model: str, target: str
+    talk: Talk, model: str, target: Any
 ) -> None:
     before: list[str] = []
     for number, envelope in enumerate(talk(model, 40_000)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import tenure
 from tenure import Envelope, InvalidInput, Principal, Receipt, SlotState
@@ -10,7 +11,9 @@ from tenure import Envelope, InvalidInput, Principal, Receipt, SlotState
 
 async def remember(memory: tenure.AsyncMemory, name: str, office: str) -> Receipt:
     try:
-        return await memory.write(name, "office", office, valid_from="2026-01-01T00:00:00Z")
+        return await memory.write(
+            name, "office", office, op="assert", layer="tenant", valid_from="2026-01-01T00:00:00Z"
+        )
     except InvalidInput as error:
         raise SystemExit(f"{error.code}: {error}") from error
 
@@ -30,10 +33,14 @@ async def main() -> None:
         state = await office_of(memory, "Sam Rivera")
         print(receipt.outcome, state.status, state.value)
 
-        bound = await memory.bind(Principal(user="ann"))
-        envelope = await context(bound, "Where does Sam Rivera work?")
+        async with memory.bind(Principal(user="ann", roles=["steward"])) as bound:
+            envelope = await context(bound, "Where does Sam Rivera work?")
+        request: dict[str, Any] = envelope.render("anthropic", max_tokens=800)
+        text: str = envelope.render("text")
+        print(request["max_tokens"], text == envelope.text)
         print("Chicago" in envelope.text, envelope.tokens <= 1_000)
 
+        await memory.vocabulary.define_slot("badge", cardinality="one", value_type="string")
         entities = await memory.entities.list()
         reviews = await memory.reviews.list("open")
         print([entity.name for entity in entities], len(reviews))
@@ -41,6 +48,7 @@ async def main() -> None:
         session = await memory.session("s1", window=16_000)
         await session.on_turn_start("hello")
         await session.on_turn_end("hi")
+        await session.note("todo", "write to Sam", status="planned")
         await session.close()
 
 

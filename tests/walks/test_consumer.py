@@ -24,6 +24,16 @@ MISSPELT = {
     "envelope.tokens": "envelope.token",
     'valid_from="2026': 'valid_form="2026',
     "await memory.compile(": "memory.compile(",
+    'op="assert"': 'op="asert"',
+    'layer="tenant"': 'layer="tennant"',
+    'render("anthropic"': 'render("antropic"',
+    "max_tokens=800": "max_token=800",
+    'render("text")': 'render("txt")',
+    'roles=["steward"]': "roles=[1]",
+    'cardinality="one"': 'cardinality="ones"',
+    'value_type="string"': 'value_type="strng"',
+    'note("todo"': 'note("tood"',
+    'status="planned"': 'status="planed"',
 }
 """What the program says, and a slip of the hand in its place."""
 
@@ -74,6 +84,7 @@ def test_the_program_runs(python: Path, tmp_path: Path) -> None:
 
     assert program.stdout.splitlines() == [
         "accepted clean Chicago",
+        "800 True",
         "True True",
         "['Sam Rivera'] 0",
     ], program.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -192,6 +193,12 @@ def test_an_artifact_goes_in_comes_back_and_is_erased(run: Run, tmp_path: Path) 
     out = tmp_path / "out.log"
     run("artifact", "get", address, "--out", str(out))
     assert out.read_bytes() == log.read_bytes()
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    (tmp_path / "link").symlink_to(tmp_path / "outside")
+    assert (
+        "is a link" in run("artifact", "get", address, "--out", f"{tmp_path}/link", code=1).stderr
+    )
+    assert not (tmp_path / "outside").exists()
     shown = run(*ASK[:4], "nightly deploy", "--evidence", address).stdout
     assert "ended at 02:10" in shown
     assert address in shown

@@ -19,8 +19,10 @@ import pytest
 import tenure
 from tenure.faces.http.metrics import LiteralRoutes
 from tenure.faces.http.openapi import description
+from tenure.faces.http.paging import LARGEST_PAGE
 from tenure.schema.principal import OWNER
-from tenure.service.calls.columns import FIELDS
+from tenure.service.calls.columns import field_words
+from tenure.service.encoders.encoder import Progress
 from tenure.tests.adapter_env import environment_of
 from tenure.tests.faces.http.served import RunningServer, serving
 from tenure.tests.faces.http.site import Site
@@ -172,6 +174,15 @@ def test_fields_of_requests_and_answers_are_described_in_words() -> None:
     silent = [f"{name}.{field}" for name, field, words in fields if not words]
     assert len(silent) < 0.3 * len(fields), silent
     stated = {name: words for record, name, words in fields if record == "WriteRequest"}
-    assert stated["valid_from"] == FIELDS["valid_from"]
+    assert stated["valid_from"] == field_words()["valid_from"]
     docstrings = {name: words for record, name, words in fields if record == "SlotStateAnswer"}
     assert len([words for words in docstrings.values() if words]) > 5
+
+
+def test_the_fixed_parts_agree_with_the_code() -> None:
+    paths = description()["paths"]
+    parameters = {entry["name"]: entry for entry in paths["/v1/log"]["post"]["parameters"]}
+    assert parameters["page_size"]["schema"]["maximum"] == LARGEST_PAGE
+
+    answer = paths["/v1/re_embed"]["post"]["responses"]["200"]["content"]["application/json"]
+    assert tuple(answer["schema"]["properties"]) == Progress._fields

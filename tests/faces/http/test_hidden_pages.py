@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import tenure
-from tenure.service.stewardship.prompts import PROMPTS
 from tenure.tests.faces.http.site import Site, site_over
 
 SECRET = {"security_classification": "highly_restricted"}
@@ -94,14 +93,12 @@ def test_nothing_that_is_hidden_moves_or_counts_on_a_page(tenant: Tenant) -> Non
     for firm in FIRMS[2:]:
         tenant.ask(tenant.owner.bind(STEWARD), firm, "lease")
     before = tenant.pages()
-    case_paths = [path for path in before if path.startswith("/reviews/")]
-    assert any(path.endswith("/prompts") for path in case_paths)
 
-    # Facts that would make the last case the most pressing, and prompts, more than are looked at.
+    # Facts and prompts that would make the last case the most pressing.
     for place in range(3):
         words = f"The plan of the move, part {place}."
         tenant.hal.write(FIRMS[-1], content=words, object_type="retrieved_passage", **SECRET)
-    tenant.ask(tenant.hal, FIRMS[-1], *(f"new {place}" for place in range(PROMPTS + 1)))
+    tenant.ask(tenant.hal, FIRMS[-1], *(f"new {place}" for place in range(3)))
 
     assert tenant.pages() == before
 

@@ -36,7 +36,6 @@ CALLS_OF_PAGES = {
     ("GET", "/reviews"): ("reviews.list", "reviews.progress"),
     ("GET", "/decided"): ("reviews.list",),
     ("GET", "/reviews/{review_id}"): ("reviews.get", "reviews.matching"),
-    ("GET", "/reviews/{review_id}/prompts"): ("reviews.preview",),
     # Where somebody decided before, the page shows the case.
     ("POST", "/reviews/{review_id}/{decision}"): ("reviews.accept", "reviews.get"),
     ("POST", "/reviews/{review_id}/alike/{decision}"): ("reviews.decide_all",),

@@ -19,33 +19,6 @@ def asked(site: Site, entity: str) -> str:
     return envelope.envelope_id
 
 
-def test_the_review_page_leads_to_what_agents_would_have_read(own_site: Site) -> None:
-    case = own_site.memory.reviews.list()[0]
-    best = max(case.candidates, key=lambda candidate: candidate.score)
-    own_site.memory.write(case.entity_id, "response_style", "in rhymes")
-    envelope_id = asked(own_site, best.entity)
-
-    page = own_site.browser.get(f"/reviews/{case.review_id}").text
-    address = f"/reviews/{case.review_id}/prompts"
-    assert f'href="{address}"' in page
-
-    # Every candidate has a key of its own, and a decision without conflicts says so in words.
-    assert 'data-key="n"' in page
-    assert "Nothing conflicts." in page
-
-    fragment = own_site.browser.get(address)
-    assert fragment.status_code == 200
-    assert 'id="prompts"' in fragment.text
-    assert "1 prompt would change" in fragment.text
-    assert "in rhymes" in fragment.text
-    assert f"/envelopes/{envelope_id}" in fragment.text
-
-
-def test_the_page_of_a_case_that_is_not_there_says_so(site: Site) -> None:
-    nobody = "00000000-0000-0000-0000-000000000000"
-    assert site.browser.get(f"/reviews/{nobody}/prompts").status_code == 404
-
-
 def test_what_if_shows_both_texts_and_where_a_cache_ends(own_site: Site) -> None:
     path = f"/envelopes/{asked(own_site, 'Sam Rivera')}"
     assert 'action="' + path + "/what-if" in own_site.browser.get(path).text

@@ -234,7 +234,6 @@ def reads_of(world: ServedWorld, ids: tuple[str, ...], strange: tuple[str, ...])
         yield query("view/object", object_id=object_id)
         yield query("view/entity", mention=object_id)
         yield query("reviews/get", user="steward", review_id=object_id)
-        yield query("reviews/preview", user="steward", review_id=object_id)
         yield query("envelopes/get", envelope_id=object_id)
     for word in WORDS:
         address = "artifact://sha256/" + hashlib.sha256(word.encode()).hexdigest()

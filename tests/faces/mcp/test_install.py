@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tenure import InvalidInput, Memory, Principal
+from tenure import Conflict, InvalidInput, Memory, Principal
 from tenure.faces.cli.main import app
 from tenure.faces.mcp.hook import CLIENTS, answer_turn, install_changes
 
@@ -42,6 +42,17 @@ def test_the_change_is_shown_before_it_is_written(client: str, tmp_path: Path) -
     # Once more changes nothing.
     repeat = install_changes(client, tmp_path, ["--store", store])
     assert all(change.path.read_text() == change.text for change in repeat)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_nothing_is_written_through_a_link(client: str, tmp_path: Path) -> None:
+    for change in install_changes(client, tmp_path, []):
+        change.path.parent.mkdir(parents=True, exist_ok=True)
+        change.path.symlink_to(tmp_path / "outside")
+        with pytest.raises(Conflict, match="is a link"):
+            change.write()
+        change.path.unlink()
+    assert not (tmp_path / "outside").exists()
 
 
 @pytest.mark.parametrize("client", CLIENTS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import sys
 from collections.abc import Awaitable, Callable
@@ -44,6 +45,10 @@ def use(memory: Memory, tool: str, **arguments: Any) -> Any:
 def text(result: Any) -> str:
     (content,) = result.content
     return str(content.text)
+
+
+def cursor(plain: str) -> str:
+    return base64.urlsafe_b64encode(plain.encode()).decode()
 
 
 async def listing(client: Client) -> str:
@@ -213,6 +218,9 @@ def test_what_a_page_says_is_shown_as_untrusted(memory: Memory) -> None:
         ("forget", {"object_ids": ["nothing"]}, "unknown_object"),
         ("recall", {"query": "a", "cursor": "bm90aGluZw=="}, "bad_cursor"),
         ("recall", {"query": "a", "cursor": "WzEsIDJd"}, "bad_cursor"),
+        ("recall", {"query": "a", "cursor": cursor('[Infinity, null, "x"]')}, "bad_cursor"),
+        ("recall", {"query": "a", "cursor": cursor('[1e400, null, "x"]')}, "bad_cursor"),
+        ("recall", {"query": "a", "cursor": cursor("[" * 100_000)}, "bad_cursor"),
         ("recall", {"query": 5}, "bad_request"),
         ("recall", {"query": "a", "limit": -1}, "bad_request"),
         ("recall", {}, "bad_request"),

@@ -1,0 +1,45 @@
+"""Files under names that a user stated: never through a link, and for their owner alone."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from ...schema.errors import Conflict, Unavailable
+from ...store.transfer.whole_file import whole_file
+
+
+@contextmanager
+def new_file(path: str | Path, *, replace: bool = False) -> Generator[IO[bytes]]:
+    """`whole_file` under a name that a user stated.
+
+    Raises:
+        Conflict: `file_exists`, as `check_name`.
+        Unavailable: `file_unwritable`.
+    """
+    check_name(path, replace=replace)
+    try:
+        with whole_file(path) as file:
+            yield file
+    except OSError as error:
+        raise Unavailable(
+            f"{path} cannot be written: {error.strerror or error}", code="file_unwritable"
+        ) from error
+
+
+def check_name(path: str | Path, *, replace: bool = False) -> None:
+    """Refuse a name that is taken; with `replace` only that of a link, a folder or a device.
+
+    Raises:
+        Conflict: `file_exists`.
+    """
+    target = Path(path)
+    if target.is_symlink() or (target.exists() and not target.is_file()):
+        raise Conflict(f"{path} is a link or no file; name another file", code="file_exists")
+    if target.exists() and not replace:
+        raise Conflict(
+            f"{path} is there already; name another file, or replace it (replace=True, --replace)",
+            code="file_exists",
+        )

@@ -40,7 +40,9 @@ async def main() -> None:
         print(request["max_tokens"], text == envelope.text)
         print("Chicago" in envelope.text, envelope.tokens <= 1_000)
 
-        await memory.vocabulary.define_slot("badge", cardinality="one", value_type="string")
+        await memory.vocabulary.define_slot(
+            "badge", description="what it shows", cardinality="one", value_type="string"
+        )
         entities = await memory.entities.list()
         reviews = await memory.reviews.list("open")
         print([entity.name for entity in entities], len(reviews))

@@ -277,8 +277,8 @@ def context_lines_of(facts: PairFacts, model: Model) -> list[Feature]:
 
     evidence: list[Feature] = []
     for line in context.attributes:
-        level = "equal" if line.score else "differing"
-        fitted = model.context.get(f"{line.name} {level}", line.weight)
+        agreement = "equal" if line.score else "differing"
+        fitted = model.context.get(f"{line.name} {agreement}", line.weight)
         evidence.append(replace(line, weight=fitted))
     for name, present, raw, detail in lines:
         if present:

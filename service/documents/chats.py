@@ -21,6 +21,7 @@ from html import unescape
 from typing import Any, Final, NamedTuple, cast
 
 from ...schema.errors import TenureError
+from ...schema.values import fields_of
 from ..visual.zone import zone_named
 from .blocks import check_archive, refusal
 
@@ -152,7 +153,9 @@ def _chatgpt(tree: Sequence[Mapping[str, Any]], left_out: Counter[str]) -> Itera
             content: Any = message.get("content") or {}
             role, parts = writer.get("role"), content.get("parts") or [content]
             # A part with a text of its own is code, or what was said aloud.
-            words = [p if isinstance(p, str) else (p or {}).get("text") for p in parts]
+            words: list[Any] = []
+            for part in parts:
+                words.append(part if isinstance(part, str) else fields_of(part).get("text"))
             left_out["no_text"] += sum(not isinstance(word, str) for word in words)
             text = "\n".join(word for word in words if isinstance(word, str)).strip()
             if role not in ("user", "assistant"):

@@ -96,13 +96,9 @@ def neo4j_server() -> Iterator[Server]:
     server.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def crashable_server() -> Iterator[Server]:
-    """A second server of the run, which a test may kill and restart, and whose schema it may drop.
-
-    A start takes many seconds of both cores: every test that needs a server apart shares this one,
-    and leaves it running, with a schema that the next test can open or repair.
-    """
+    """A server that a test may stop, kill and restart."""
     server = _server()
     if not server.restartable:
         pytest.skip(f"the server at {server.uri} is not ours to kill")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -14,15 +15,17 @@ from pathlib import Path
 
 import neo4j
 import pytest
+from neo4j import exceptions as driver_errors
 
 from tenure.store.neo4j.connect import ServerFacts, connect
 from tenure.store.port.records import Target
 from tenure.tests import neo4j_server as servers
 from tenure.tests.neo4j_fixtures import wipe
-from tenure.tests.neo4j_process import DATABASE, ServerFailed, free_port
+from tenure.tests.neo4j_process import DATABASE, LocalServer, ServerFailed, free_port
 from tenure.tests.neo4j_server import NoServer, Provider, Server, Unusable
 
 Starter = Callable[[str, Mapping[str, str]], Server]
+MakeLocal = Callable[[Mapping[str, str]], LocalServer]
 
 
 def _refusing(reason: str, calls: list[str]) -> Starter:
@@ -137,6 +140,47 @@ def test_a_tenant_is_wiped_and_its_neighbour_is_not(
     assert (left(neo4j_tenant), left(other)) == (0, 1200)
     wipe(neo4j_driver, other)
     neo4j_driver.execute_query("MATCH (n:Wiped) DELETE n", database_=DATABASE)
+
+
+@pytest.mark.integration
+def test_a_killed_server_keeps_what_was_committed(crashable_server: Server) -> None:
+    target = Target(uri=crashable_server.uri, database=DATABASE)
+    driver, _ = connect(target, auth=crashable_server.auth)
+    with driver:
+        driver.execute_query(
+            "CREATE CONSTRAINT u_crash IF NOT EXISTS FOR (n:Crash) REQUIRE n.id IS UNIQUE",
+            database_=DATABASE,
+        )
+        driver.execute_query("CREATE (:Crash {id: $id})", id="kept", database_=DATABASE)
+        with driver.session(database=DATABASE) as session:
+            unfinished = session.begin_transaction()
+            unfinished.run("CREATE (:Crash {id: $id})", id="lost").consume()
+            crashable_server.kill()
+            with pytest.raises((driver_errors.ServiceUnavailable, driver_errors.SessionExpired)):
+                unfinished.commit()
+    crashable_server.restart()
+    driver, _ = connect(target, auth=crashable_server.auth)
+    with driver:
+        kept, _, _ = driver.execute_query("MATCH (n:Crash) RETURN n.id AS id", database_=DATABASE)
+        assert [row["id"] for row in kept] == ["kept"]
+        with pytest.raises(driver_errors.ConstraintError):
+            driver.execute_query("CREATE (:Crash {id: $id})", id="kept", database_=DATABASE)
+
+
+@pytest.mark.integration
+def test_a_server_that_dies_unasked_is_reported_at_the_end(local_neo4j: MakeLocal) -> None:
+    server = local_neo4j({})
+    try:
+        server.start()
+        assert server.pid is not None
+        os.kill(server.pid, signal.SIGKILL)
+        while server.is_running:
+            time.sleep(0.05)
+    finally:
+        with pytest.raises(ServerFailed, match="ended during the tests"):
+            server.close()
+    assert server.log.is_file()
+    shutil.rmtree(server.folder)
 
 
 @pytest.mark.integration

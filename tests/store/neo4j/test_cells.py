@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
@@ -12,7 +12,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import neo4j
 import pytest
 from typer.testing import CliRunner
 
@@ -26,8 +25,7 @@ from tenure.service.settings import load
 from tenure.store.neo4j.store import open_store
 from tenure.store.port.records import cell_map
 from tenure.store.port.tables import RECEIPTS
-from tenure.tests.neo4j_fixtures import wipe
-from tenure.tests.neo4j_server import Server
+from tenure.tests.neo4j_process import LocalServer
 from tenure.tests.store.tenancy import exported
 from tenure.tests.support.refusals import refused
 
@@ -46,22 +44,20 @@ tenants = ["globex", "initech"]
 """
 
 
-TENANTS = ("acme", "globex", "initech", "fabrikam")
+@pytest.fixture(scope="module")
+def pair(
+    local_neo4j: Callable[[Mapping[str, str]], LocalServer],
+) -> Iterator[tuple[LocalServer, LocalServer]]:
+    """Two servers with nothing in common."""
+    with ExitStack() as undo:
+        servers = [local_neo4j({}), local_neo4j({})]
+        for server in servers:
+            undo.callback(server.close)
+            server.start()
+        yield servers[0], servers[1]
 
 
-@pytest.fixture
-def pair(neo4j_server: Server, crashable_server: Server) -> Iterator[tuple[Server, Server]]:
-    """Two servers with nothing in common, without the tenants of these tests."""
-    if neo4j_server.provider != "maven":
-        pytest.skip("these tests need two servers of the provider maven")
-    yield neo4j_server, crashable_server
-    for server in (neo4j_server, crashable_server):
-        with neo4j.GraphDatabase.driver(server.uri, auth=server.auth) as driver:
-            for tenant in TENANTS:
-                wipe(driver, tenant)
-
-
-def target(server: Server) -> Target:
+def target(server: LocalServer) -> Target:
     return Target(uri=server.uri, auth=server.auth)
 
 
@@ -74,7 +70,7 @@ def tell(memory: Memory, number: int) -> Any:
     )
 
 
-def tenants_on(server: Server, names: tuple[str, ...]) -> list[str]:
+def tenants_on(server: LocalServer, names: tuple[str, ...]) -> list[str]:
     """Return which of these tenants a server holds."""
     store = open_store(server.uri, auth=server.auth)
     held = []
@@ -97,7 +93,7 @@ def values_at(memory: Memory, envelope: Envelope) -> list[tuple[Any, ...]]:
 
 @pytest.mark.integration
 def test_a_tenant_moves_to_another_cell_while_the_others_go_on_writing(
-    pair: tuple[Server, Server], tmp_path: Path
+    pair: tuple[LocalServer, LocalServer], tmp_path: Path
 ) -> None:
     west, east = pair
     names = ("acme", "globex", "initech")
@@ -159,7 +155,7 @@ def test_a_tenant_moves_to_another_cell_while_the_others_go_on_writing(
 
 @pytest.mark.integration
 def test_the_settings_file_maps_tenants_to_cells(
-    pair: tuple[Server, Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pair: tuple[LocalServer, LocalServer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     west, east = pair
     monkeypatch.chdir(tmp_path)

@@ -139,7 +139,7 @@ def test_a_server_that_goes_down_is_named_and_used_again_when_it_is_back(
     tenant = f"test-{secrets.token_hex(6)}"
     store.ensure(tenant)
     commit(store, [Say(object_id="a")], tenant=tenant)
-    crashable_server.kill()
+    crashable_server.stop()
     for call in (lambda: clock(store, tenant), lambda: commit(store, [Say(object_id="b")])):
         with pytest.raises(Unavailable, match="start the server") as down:
             call()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,8 +20,7 @@ from tenure.store.neo4j.checking import name_of
 from tenure.store.neo4j.cypher import schema as schema_statements
 from tenure.store.neo4j.store import Neo4jStore, open_store
 from tenure.tests.neo4j_fixtures import strict_settings
-from tenure.tests.neo4j_process import DATABASE
-from tenure.tests.neo4j_server import Server
+from tenure.tests.neo4j_process import DATABASE, LocalServer
 from tenure.tests.store.builders import TENANT, Say, commit
 from tenure.tests.store.contract.test_port_transfer import lived_in
 
@@ -31,41 +30,43 @@ COMMANDS = [command for part in schema_statements.MIGRATIONS for command in part
 NAMES = sorted(name_of(command) for command in COMMANDS)
 
 
-def empty(server: Server) -> None:
-    ask(server, "MATCH (n) DETACH DELETE n")
-    for row in ask(server, "SHOW CONSTRAINTS YIELD name RETURN name AS name"):
-        ask(server, f"DROP CONSTRAINT {row}")
-    for row in ask(server, "SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name"):
-        ask(server, f"DROP INDEX {row}")
-
-
 @pytest.fixture(scope="module")
-def own_server(crashable_server: Server) -> Iterator[Server]:
+def own_server(
+    local_neo4j: Callable[[Mapping[str, str]], LocalServer],
+) -> Iterator[LocalServer]:
     """A server whose schema a test may take apart: that of the run serves everybody."""
-    yield crashable_server
-    empty(crashable_server)
+    server = local_neo4j({})
+    try:
+        server.start()
+        yield server
+    finally:
+        server.close()
 
 
 @pytest.fixture
-def bare(own_server: Server) -> Server:
+def bare(own_server: LocalServer) -> LocalServer:
     """The server without data and schema."""
-    empty(own_server)
+    ask(own_server, "MATCH (n) DETACH DELETE n")
+    for row in ask(own_server, "SHOW CONSTRAINTS YIELD name RETURN name AS name"):
+        ask(own_server, f"DROP CONSTRAINT {row}")
+    for row in ask(own_server, "SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name"):
+        ask(own_server, f"DROP INDEX {row}")
     return own_server
 
 
-def unopened(server: Server) -> Neo4jStore:
+def unopened(server: LocalServer) -> Neo4jStore:
     return open_store(server.uri, auth=server.auth, settings=strict_settings(), prepare=False)
 
 
-def opened(server: Server) -> Neo4jStore:
+def opened(server: LocalServer) -> Neo4jStore:
     return open_store(server.uri, auth=server.auth, settings=strict_settings())
 
 
-def ask(server: Server, text: str) -> list[str]:
+def ask(server: LocalServer, text: str) -> list[str]:
     return list(map(str, first_values(server, text)))
 
 
-def first_values(server: Server, text: str) -> list[Any]:
+def first_values(server: LocalServer, text: str) -> list[Any]:
     import neo4j
 
     with (
@@ -75,7 +76,7 @@ def first_values(server: Server, text: str) -> list[Any]:
         return [record[0] for record in session.run(text)]
 
 
-def names(server: Server) -> list[str]:
+def names(server: LocalServer) -> list[str]:
     rows = "SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name ORDER BY name"
     return ask(server, rows)
 
@@ -85,7 +86,7 @@ def tenure(*words: str) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
-def test_a_dry_run_tells_everything_and_does_nothing(bare: Server) -> None:
+def test_a_dry_run_tells_everything_and_does_nothing(bare: LocalServer) -> None:
     store = unopened(bare)
     told = store.migrate("", dry_run=True)
     assert (told.before, told.after) == (0, schema_statements.SCHEMA_VERSION)
@@ -97,7 +98,7 @@ def test_a_dry_run_tells_everything_and_does_nothing(bare: Server) -> None:
     store.close()
 
 
-def test_an_interrupted_migration_goes_on(bare: Server) -> None:
+def test_an_interrupted_migration_goes_on(bare: LocalServer) -> None:
     for command in COMMANDS[:20]:
         ask(bare, command)
     store = unopened(bare)
@@ -134,7 +135,7 @@ OLD_GRAPH = (
 ONE_ROW = "\nWITH * LIMIT 1\nCALL ("
 
 
-def age(server: Server) -> None:
+def age(server: LocalServer) -> None:
     """Give a database the shape that it had before facts had native times."""
     micros = "coalesce(v.{0}.epochSeconds * 1000000 + v.{0}.microsecond, " + f"{INF_US})"
     for text in OLD_GRAPH:
@@ -143,7 +144,7 @@ def age(server: Server) -> None:
         ask(server, text)
 
 
-def whole_graph(server: Server) -> list[str]:
+def whole_graph(server: LocalServer) -> list[str]:
     """Every node and every relationship with all of its properties, sorted."""
     return sorted(
         repr(record)
@@ -161,7 +162,7 @@ def sorted_lists(value: Any) -> Any:
     return sorted(map(sorted_lists, value), key=repr) if isinstance(value, list) else value
 
 
-def lived_in_server(server: Server) -> Neo4jStore:
+def lived_in_server(server: LocalServer) -> Neo4jStore:
     store = opened(server)
     store.ensure(TENANT)
     lived_in(store)
@@ -172,7 +173,7 @@ def lived_in_server(server: Server) -> Neo4jStore:
 
 @pytest.mark.parametrize("interrupted_in", [None, *range(len(schema_statements.MOVES))])
 def test_an_older_graph_is_moved_whole_also_after_an_interruption(
-    bare: Server, monkeypatch: pytest.MonkeyPatch, interrupted_in: int | None
+    bare: LocalServer, monkeypatch: pytest.MonkeyPatch, interrupted_in: int | None
 ) -> None:
     lived_in_server(bare).close()
     graph = whole_graph(bare)
@@ -197,7 +198,7 @@ def test_an_older_graph_is_moved_whole_also_after_an_interruption(
 
 
 def test_a_database_of_a_development_version_is_refused_with_the_way_out(
-    bare: Server,
+    bare: LocalServer,
 ) -> None:
     opened(bare).close()
     version = schema_statements.FIRST_VERSION - 1
@@ -210,7 +211,7 @@ def test_a_database_of_a_development_version_is_refused_with_the_way_out(
     old.close()
 
 
-def test_the_command_line_migrates_and_says_when_it_is_current(bare: Server) -> None:
+def test_the_command_line_migrates_and_says_when_it_is_current(bare: LocalServer) -> None:
     code, out, _ = tenure("--store", bare.uri, "migrate", "--dry-run")
     assert (code, names(bare)) == (0, [])
     assert "would go from schema 0" in out
@@ -222,7 +223,7 @@ def test_the_command_line_migrates_and_says_when_it_is_current(bare: Server) -> 
     assert "already current" in out
 
 
-def test_a_newer_schema_is_refused_by_every_way_in(bare: Server) -> None:
+def test_a_newer_schema_is_refused_by_every_way_in(bare: LocalServer) -> None:
     opened(bare).close()
     ask(bare, "MATCH (n:SchemaVersion) SET n.number = 99")
     old = unopened(bare)
@@ -244,7 +245,7 @@ def test_a_newer_schema_is_refused_by_every_way_in(bare: Server) -> None:
     ],
 )
 def test_a_missing_constraint_or_index_is_named_and_mended(
-    bare: Server, drop: str, name: str
+    bare: LocalServer, drop: str, name: str
 ) -> None:
     with connect(bare.uri, auth=bare.auth) as memory:
         memory.write(subject="Sam Rivera", slot="office", value="Chicago")
@@ -265,7 +266,7 @@ def test_a_missing_constraint_or_index_is_named_and_mended(
         assert memory.as_of().value("Sam Rivera", "office") == "Chicago"
 
 
-def test_a_constraint_that_the_data_break_says_so(bare: Server) -> None:
+def test_a_constraint_that_the_data_break_says_so(bare: LocalServer) -> None:
     opened(bare).close()
     ask(bare, "DROP CONSTRAINT u_claim")
     ask(bare, "UNWIND [1, 2] AS n CREATE (:Claim {tenant_id: 't', object_id: 'o'})")

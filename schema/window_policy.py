@@ -70,12 +70,11 @@ class Zones:
     yellow: int = field(default=500, metadata=_because("half of the room is used"))
     orange: int = field(default=750, metadata=_because("the next large result leads to an edit"))
     edit: int = field(
-        default=900, metadata=_because("later than this a result of usual size may not fit")
+        default=850, metadata=_because("later than this a result of usual size may not fit")
     )
     red: int = field(default=900, metadata=_because("above it a turn of usual size may not fit"))
     target: int = field(
-        default=400,
-        metadata=_because("each edit rebuilds the cached prefix: deep and rare ones cost less"),
+        default=600, metadata=_because("one deep edit rebuilds the cached prefix once")
     )
     rollover: int = field(
         default=950, metadata=_because("a fuller window has no room for a turn and its edit")

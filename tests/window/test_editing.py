@@ -28,7 +28,7 @@ def filled_to(permille: int, *, user_last: bool = True) -> Conversation:
 
 @pytest.mark.parametrize(
     ("permille", "reason"),
-    [(600, None), (800, None), (901, EditReason.PRESSURE), (955, EditReason.ROLLOVER)],
+    [(600, None), (800, None), (851, EditReason.PRESSURE), (955, EditReason.ROLLOVER)],
 )
 def test_an_edit_begins_near_the_limit_and_a_roll_over_at_its_end(
     permille: int, reason: EditReason | None
@@ -45,12 +45,12 @@ def test_between_turns_an_edit_comes_earlier_where_the_next_turn_may_not_fit() -
     assert due_reason(talk.state, talk.policy, read_pressure(talk.state, talk.policy)) is None
     talk.user("and now?")
     reading = read_pressure(talk.state, talk.policy)
-    assert 720 <= reading.utilisation < 900
+    assert 720 <= reading.utilisation < 850
     assert due_reason(talk.state, talk.policy, reading) is EditReason.PRESSURE
 
 
 def test_an_edit_goes_down_to_the_target_at_once() -> None:
-    talk = filled_to(910)
+    talk = filled_to(860)
     assert talk.tidy() is not None
     assert talk.state.tokens <= target_tokens(talk.state, talk.policy) + 20_000 // 10
     assert talk.tidy() is None

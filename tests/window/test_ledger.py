@@ -36,11 +36,11 @@ def long_talk(turns: int = 40, *, limit: int = 6_000, words: int = 60) -> Conver
 
 
 def test_names_of_what_left_are_in_the_next_request_and_named_by_their_tool() -> None:
-    talk = long_talk(28, limit=3_000)
+    talk = long_talk(20, limit=3_000)
     state = talk.state
     assert state.edits > 1
     left = [
-        f"INV-{n:05}" for n in range(28) if all(f"INV-{n:05}" not in u.text for u in state.units)
+        f"INV-{n:05}" for n in range(20) if all(f"INV-{n:05}" not in u.text for u in state.units)
     ]
     assert len(left) > 5
     text = str(native_messages(state, "openai")[0]["content"])

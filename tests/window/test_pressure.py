@@ -95,7 +95,7 @@ def test_the_exponential_mean_starts_with_the_first_growth() -> None:
         {"ledger_share": 501},
         {"memory_share": 501},
         {"half_life_turns": 0.0},
-        {"zones": Zones(target=910)},
+        {"zones": Zones(target=860)},
         {"half_life_turns": float("inf")},
         {"half_life_turns": float("nan")},
     ],

@@ -104,7 +104,7 @@ REPLACEMENTS: dict[str, Any] = {
 def full() -> Conversation:
     """A talk that an edit is due in."""
     talk = Conversation(20_000)
-    while read_pressure(talk.state, talk.policy).utilisation < 910:
+    while read_pressure(talk.state, talk.policy).utilisation < 860:
         turn = talk.state.turn
         talk.user(
             f"Please look at ticket TK-{turn:04d} of customer C{turn:05d}. " + "It waits. " * 30

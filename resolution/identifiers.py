@@ -359,7 +359,7 @@ def weigh(ref: EntityRef, root: str, known: Register, rules: Rules) -> Weighed:
     if not (rules.evidence or stated_rows):
         return Weighed()
 
-    constants = rules.stored.constants(root) if rules.stored else {}
+    constants: Mapping[str, frozenset[str]] = rules.stored.constants(root) if rules.stored else {}
     lines: dict[str, list[Feature]] = {"agrees": [], "differs": [], "near": []}
     for slot, key in sorted(rules.evidence.items()):
         stored_keys = sorted(constants.get(slot, ()))

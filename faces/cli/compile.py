@@ -276,7 +276,8 @@ def _answer(context: typer.Context, envelope: Envelope, text: str, wording: Word
 def _rendering(envelope: Envelope, target: str | None, media: Originals | None) -> str:
     if target is None:
         return envelope.text
-    request = envelope.render(cast("Any", target), media=media)
+    render = cast("Callable[..., object]", envelope.render)
+    request = render(target, media=media)
     if isinstance(request, str):
         return request
     # A provider's client takes the bytes of media as they are; JSON has no form for them.

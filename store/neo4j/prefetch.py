@@ -125,7 +125,9 @@ class Prefetch:
         forecast = replace(forecast, asks=asks)
         bound = questions_of(forecast, self._calls.tenant, live=live)
         (answers,) = self._calls.column(step.text, **self._calls.claims.bounds, **bound)
-        records = [dict(zip(_COLUMNS, answer, strict=True)) for answer in answers]
+        records: list[dict[str, Any]] = [
+            dict(zip(_COLUMNS, answer, strict=True)) for answer in answers
+        ]
         by_place: dict[int, list[ReadAnswer]] = {}
         for answer in answers_of(self._calls, records, forecast.sight):
             by_place.setdefault(answer.place, []).append(answer)

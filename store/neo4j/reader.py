@@ -375,7 +375,8 @@ class Neo4jReader(SharedReads):
 
             if len(visible.rows) <= unless:
                 return None
-            return pool_of(visible, [search.terms[place] for place in record["words"]])
+            words: list[str] = [search.terms[place] for place in record["words"]]
+            return pool_of(visible, words)
 
     def _is_live(self, point: Point) -> bool:
         """Whether the index of live claims answers for a point."""

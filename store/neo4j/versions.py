@@ -243,19 +243,6 @@ def bounds(search: Search | None) -> dict[str, int]:
     }
 
 
-def _cut(heads: Sequence[Version], marks: Sequence[bool], limit: int) -> Page:
-    """What is shown, and count what was hidden among the hits up to the cut."""
-    # What was hidden below the cut would not have been shown either, so it is not counted.
-    count = withheld = 0
-    for mark in marks:
-        if count > limit:
-            break
-        count += mark
-        withheld += not mark
-
-    return Page(tuple(heads), withheld, count > limit)
-
-
 # --- the other sets of candidates
 
 

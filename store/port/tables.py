@@ -223,4 +223,11 @@ FLAGS: Final = RecordTable(Flag)
 CANONICAL: Final = RecordTable(CanonicalId)
 USAGE: Final = RecordTable(Usage, "usage", "object_id", ("object_id",))
 VECTORS: Final = RecordTable(VectorRow)
-FOUND_BY_COLUMN: Final = (EVENTS, REVIEWS, ACTIONS, RECEIPTS, SLOTS, USAGE)
+FOUND_BY_COLUMN: Final[tuple[RecordTable[Any], ...]] = (
+    EVENTS,
+    REVIEWS,
+    ACTIONS,
+    RECEIPTS,
+    SLOTS,
+    USAGE,
+)

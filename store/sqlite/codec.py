@@ -7,7 +7,7 @@ without its content. A closing that the reader's tx cannot know reads as open.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from json.encoder import encode_basestring
@@ -42,7 +42,7 @@ from ..port.claim_columns import (
     encoder,
     names_of,
 )
-from ..port.tables import Lists, line_decoder, line_encoder
+from ..port.tables import Decoder, Lists, line_decoder, line_encoder
 
 Line = tuple[Any, ...]
 _FIRST: Final = itemgetter(0)
@@ -313,5 +313,7 @@ action: Final = line_decoder(tables.ACTIONS, _LISTS)
 action_line: Final = line_encoder(tables.ACTIONS, _LISTS)
 receipt: Final = line_decoder(tables.RECEIPTS, _LISTS)
 receipt_line: Final = line_encoder(tables.RECEIPTS, _LISTS)
-FOUND: Final = {table.name: line_decoder(table, _LISTS) for table in tables.FOUND_BY_COLUMN}
+FOUND: Final[Mapping[str, Decoder[Any]]] = {
+    table.name: line_decoder(table, _LISTS) for table in tables.FOUND_BY_COLUMN
+}
 """The decoders of what is found by a column, by the name of its table."""

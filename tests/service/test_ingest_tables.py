@@ -441,8 +441,8 @@ def test_lines_of_one_record_are_weighed_together_and_share_a_batch(
     memory: Memory, tmp_path: Path
 ) -> None:
     def lines(number: int, born: str) -> list[dict[str, Any]]:
-        line = {"subject": {"name": "Mark Ellis", "type": "person"}}
-        line |= {"source_origin": f"record://members/{number}"}
+        line: dict[str, Any] = {"subject": {"name": "Mark Ellis", "type": "person"}}
+        line["source_origin"] = f"record://members/{number}"
         return [line | {"slot": s, "value": v} for s, v in (("office", "1"), ("birthday", born))]
 
     events = [*lines(1, "1961-02-17"), *lines(2, "1994-10-05")]

@@ -396,7 +396,7 @@ def _read_name(
             local_cases.append(alias)
     roots = sorted({known.root(alias.entity_id) for alias in settled_hits})
 
-    agreed_roots = _agreed(ref, roots, known, rules)
+    agreed_roots = _agreed_roots(ref, roots, known, rules)
     if len(agreed_roots) == 1:
         roots = agreed_roots
         settled_hits = [row for row in settled_hits if known.root(row.entity_id) == roots[0]]
@@ -436,7 +436,7 @@ def _read_name(
     return _AliasReading(first.entity_id, "", roots)
 
 
-def _agreed(ref: EntityRef, roots: Sequence[str], known: Register, rules: Rules) -> list[str]:
+def _agreed_roots(ref: EntityRef, roots: Sequence[str], known: Register, rules: Rules) -> list[str]:
     """The entities of a name that a contact, a constant value or the record speaks for."""
     agreed_roots = [root for root in roots if weigh(ref, root, known, rules).agrees]
     if agreed_roots or len(roots) < 2 or rules.stored is None:

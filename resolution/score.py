@@ -148,13 +148,13 @@ def name_ceiling(measures: Iterable[Measures], model: Model) -> float:
 
 
 def decide(
-    candidates: Iterable[ScoredEntity], policy: ResolutionPolicy, agreed: Container[str] = ()
+    candidates: Iterable[ScoredEntity], policy: ResolutionPolicy, agreed_ids: Container[str] = ()
 ) -> RankedVerdict:
     """The decision among scored candidates; ties break on the entity id.
 
     An entity that is listed twice counts once, with its better score. A vetoed winner never
-    binds, however low a policy sets `bind_at`. `agreed` are the ids that a birth date or a contact
-    speaks for: only they rival a winner that is one of them.
+    binds, however low a policy sets `bind_at`. A birth date or a contact speaks for `agreed_ids`:
+    only they rival a winner that is one of them.
     """
     best_of: dict[str, ScoredEntity] = {}
     for candidate in sorted(candidates, key=_rank):
@@ -164,7 +164,9 @@ def decide(
         return RankedVerdict(decision=Decision.NEW, winner=None, suggestion=None, ranked=())
 
     best = ranking[0]
-    rivals = [r for r in ranking[1:] if best.entity_id not in agreed or r.entity_id in agreed]
+    rivals = ranking[1:]
+    if best.entity_id in agreed_ids:
+        rivals = [rival for rival in rivals if rival.entity_id in agreed_ids]
     if rivals and rivals[0].pair.score >= policy.review_above:
         best = ScoredEntity(best.entity_id, with_veto(best.pair, VetoCode.MARGIN))
 

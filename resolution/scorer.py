@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from heapq import nsmallest
+from operator import attrgetter
 
 from anyascii import anyascii
 
@@ -168,8 +169,11 @@ class NameScorer:
         scores = without_common_names(mention, scores, measures_of, known, rules)
         best = min(scores, key=lambda score: (-score.pair.score, score.entity_id), default=None)
         kind = _kind(mention, by_root[best.entity_id].root) if best else mention.type
-        agreed = {c.root.entity_id for c in candidates if any(line.weight for line in c.contacts)}
-        verdict = decide(scores, rules.bands.of_type(kind), agreed)
+        agreed_ids: set[str] = set()
+        for candidate in candidates:
+            if any(map(attrgetter("weight"), candidate.contacts)):
+                agreed_ids.add(candidate.root.entity_id)
+        verdict = decide(scores, rules.bands.of_type(kind), agreed_ids)
         best_scores = verdict.ranked[:_CANDIDATES_SHOWN]
         is_bound = verdict.decision is Decision.BIND and verdict.winner is not None
         candidates_shown: list[EntityCandidate] = []

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import chain, product
 from types import MappingProxyType
 from typing import Any
 
@@ -100,12 +100,13 @@ class Language:
         """Whether a text asks for all that is known of who asks."""
         return any(pattern.search(text[:_LONGEST]) for pattern in _patterns(self.asks_whole))
 
-    def is_asked_of(self, slot: str, name: str, text: str) -> bool:
-        """Whether a text asks what has a name as its value of a slot, or about the `name`."""
-        for pattern in self.asks_of.get(slot, ()):
+    def asked_of(self, slot: str, names: Iterable[str], text: str) -> frozenset[str]:
+        """The names of which a text asks what has them as its value of a slot; see `asks_of`."""
+        matches: set[str] = set()
+        for pattern, name in product(self.asks_of.get(slot, ()), names):
             if re.search(pattern.replace("{}", re.escape(name)), text[:_LONGEST], re.IGNORECASE):
-                return True
-        return False
+                matches.add(name)
+        return frozenset(matches)
 
     def related_terms(self, question: frozenset[str]) -> Mapping[str, frozenset[str]]:
         """The terms of a question that each related term means; none of its own is related."""

@@ -185,8 +185,8 @@ class _Solution(NamedTuple):
 
 
 def _solve(members: Sequence[Marginal], room: int, quantum: int) -> _Solution:
-    nothing = [0] * len(members)
-    units = fill(members, room) if quantum == 1 else _fill_on_grid(members, room, quantum, nothing)
+    floors = [0] * len(members)
+    units = fill(members, room) if quantum == 1 else _fill_on_grid(members, room, quantum, floors)
     worth: list[float] = []
     tokens: list[int] = []
     for item, count in zip(members, units, strict=True):

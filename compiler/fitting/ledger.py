@@ -91,22 +91,22 @@ class Prices:
 
     def heading(self, section: SectionName) -> int:
         """The tokens of a section's heading."""
-        return self._once((section,), lambda: heading_tokens(section, self.counter))
+        return self._price((section,), lambda: heading_tokens(section, self.counter))
 
     def frame(self, frame: Frame, piece: Piece) -> int:
         """The tokens of the lines around a shared block that a piece opens."""
         key = *frame, piece.kind.value, piece.origin
-        return self._once(key, lambda: frame_tokens(piece, self.counter))
+        return self._price(key, lambda: frame_tokens(piece, self.counter))
 
     def head(self, head: str) -> int:
         """The tokens of the head of a row, or of a day and source."""
-        return self._once(("head", head), lambda: label_tokens(head, self.counter))
+        return self._price(("head", head), lambda: label_tokens(head, self.counter))
 
     def day(self, day: str) -> int:
         """The tokens of a day behind an anchor, without the year, which seldom changes."""
-        return self._once(("day", day), lambda: self.counter.upper_bound(f" {day[5:]}"))
+        return self._price(("day", day), lambda: self.counter.upper_bound(f" {day[5:]}"))
 
-    def _once(self, key: tuple[str, ...], count: Callable[[], int]) -> int:
+    def _price(self, key: tuple[str, ...], count: Callable[[], int]) -> int:
         tokens = self._tokens.get(key)
         if tokens is None:
             tokens = self._tokens[key] = count()

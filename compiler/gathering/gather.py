@@ -422,8 +422,9 @@ def _add_follow_up(
     siblings = None
     if leaders:
         # What was so is in rows that decide nothing now.
-        whole = replace(slots_ask(context.policy, leaders), texts=0)
-        siblings = whole if asks_past(context) else Ask(subjects=tuple(leaders))
+        siblings = Ask(subjects=tuple(leaders))
+        if asks_past(context):
+            siblings = replace(slots_ask(context.policy, leaders), texts=0)
     asks = filter(None, (rivals, placeholders, siblings, derived, ends))
     _expect_follow_up(candidates, tuple(asks))
 

@@ -80,7 +80,7 @@ class Validated:
     gaps: tuple[Gap, ...]
     outranked: Mapping[tuple[str, int], str]
     """Heads of slots that a row which the caller may not see decides, with how they lost."""
-    ended: tuple[tuple[Candidate, Verdict], ...] = ()
+    ended_facts: tuple[tuple[Candidate, Verdict], ...] = ()
     """Facts that held before the instant, with why they stay out if no past is asked."""
 
 

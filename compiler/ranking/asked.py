@@ -137,10 +137,13 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
     language = context.language
     slots = slots_of(wording, all_names, context.vocabulary, language)
     inverse: set[tuple[str, str]] = set()
-    for root, slot in product(names, language.asks_of.keys() & context.vocabulary.slots.keys()):
-        mentions = [b.mention for b in snapshot.query_subjects if b.entities == (root,)]
-        mentions += [phrase for phrase in phrases if terms_of(phrase) <= names[root]]
-        if any(language.is_asked_of(slot, mention, wording) for mention in mentions):
+    related_slots = sorted(language.asks_of.keys() & context.vocabulary.slots.keys())
+    for root, slot in product(names, related_slots):
+        mentions = [phrase for phrase in phrases if terms_of(phrase) <= names[root]]
+        for binding in snapshot.query_subjects:
+            if binding.entities == (root,):
+                mentions.append(binding.mention)
+        if language.asked_of(slot, mentions, wording):
             inverse.add((root, slot))
             slots[slot] = slots.get(slot, Trigger(FULL, slot_terms(slot)))._replace(surely=FULL)
     words: set[str] = set()
@@ -163,7 +166,7 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
         past=asks_past(context),
         whole=context.language.is_about_all(wording),
         phrases=phrases,
-        subjects=frozenset(p for p in phrases if language.is_asked_of("name", p, wording)),
+        subjects=language.asked_of("name", phrases, wording),
         inverse=frozenset(inverse),
     )
 

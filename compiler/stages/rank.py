@@ -67,7 +67,7 @@ _TOOL = ObjectType.TOOL_SCHEMA
 _IRRELEVANT = PriorityTier.IRRELEVANT.value
 _MOST_NEAR: Final = 40
 """Facts that only their link brought."""
-_ENDED: Final = 1_000
+_PAST_WEIGHT: Final = 1_000
 """By how much the relevance of a turn is divided that says what holds no more; of a fact it is the
 most relevance."""
 
@@ -124,7 +124,13 @@ def rank(
         passed_over.append((candidate, demotion))
     passed_over.sort(key=lambda pair: (-pair[0].relevance, pair[0].object_id))
 
-    relevant += _past_facts(validated.ended, links, admission, scale, verdicts)
+    past_facts = _past_facts(validated.ended_facts, links, admission, scale, verdicts)
+    for candidate in past_facts:
+        # What is not shown must not answer by what is missing from the words nobody knows.
+        if is_masked(candidate, snapshot, context):
+            continue
+        unmatched -= value_terms(content_of(version_of(candidate)).value_json)
+    relevant += past_facts
     # Kept for the manifest, so that a replay scores no words again.
     scores = [(c.object_id, c.lexical) for c in candidates if c.lexical]
     return Ranked(
@@ -333,7 +339,7 @@ def _score_all(
         standing = standing_floor(candidate, topic, context, is_wish=is_wish)
         relevance = max(relevances[place], floors.get(place, 0), standing)
         if candidate.via & _HISTORY and is_last and not candidate.via & _VIA_PIN:
-            relevance = max(1, relevance // _ENDED) if relevance else 0
+            relevance = max(1, relevance // _PAST_WEIGHT) if relevance else 0
         words[id(candidate)] = texts[place], relevance
 
     # What the task alone chose is placed without a look at the question; where its zone is full,
@@ -495,7 +501,7 @@ def _order_turns(
 
 
 def _past_facts(
-    ended: Iterable[tuple[Candidate, Verdict]],
+    ended_facts: Iterable[tuple[Candidate, Verdict]],
     links: Links,
     admission: _Admission,
     scale: _Scale,
@@ -507,8 +513,8 @@ def _past_facts(
     """
     topic, canonical = admission.topic, scale.snapshot.known.canonical
     subjects = topic.names.keys() | topic.own
-    asked: list[Candidate] = []
-    for candidate, verdict in ended:
+    asked_facts: list[Candidate] = []
+    for candidate, verdict in ended_facts:
         version = version_of(candidate)
         value = version.details.value_entity_id or ""
         is_linked = candidate.subject in subjects or canonical.get(value, value) in topic.names
@@ -520,12 +526,14 @@ def _past_facts(
             words = value_terms(content_of(version).value_json)
             is_asked = bool(words) and words <= topic.free_terms
         if topic.past and is_linked and is_asked and not admission.answer(candidate)[0]:
-            asked.append(candidate._replace(via=candidate.via | Via.OUTDATED))
+            asked_facts.append(candidate._replace(via=candidate.via | Via.OUTDATED))
         else:
             verdicts.append(verdict)
 
-    asked.sort(key=lambda c: (-version_of(c).row.interval.end_us, c.object_id))
-    return [scale.with_score(c, (0, max(1, _ENDED - n))) for n, c in enumerate(asked)]
+    asked_facts.sort(key=lambda c: (-version_of(c).row.interval.end_us, c.object_id))
+    for place, candidate in enumerate(asked_facts):
+        asked_facts[place] = scale.with_score(candidate, (0, max(1, _PAST_WEIGHT - place)))
+    return asked_facts
 
 
 def _lift_ways(competing: Sequence[Candidate], relevances: list[int], links: Links) -> None:

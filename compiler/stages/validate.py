@@ -47,7 +47,9 @@ class _Sorting:
     verdicts: list[Verdict] = field(default_factory=list[Verdict])
     contests: dict[SlotKey, list[Candidate]] = field(default_factory=dict[SlotKey, list[Candidate]])
     """Heads of one slot at the instant, in all visible scopes."""
-    ended: list[Candidate] = field(default_factory=list[Candidate])
+    overridden: dict[str, Verdict] = field(default_factory=dict[str, Verdict])
+    """Verdicts on rows that a stronger source outweighs, by object id."""
+    ended_rows: list[Candidate] = field(default_factory=list[Candidate])
     """Facts that held before the instant."""
 
     def admit(self, candidate: Candidate, wanted_slots: frozenset[tuple[str, str]]) -> None:
@@ -87,12 +89,17 @@ def validate(
     # Winners came slot by slot. Back to the order in which the gate let them through.
     position = {_row_of(candidate): i for i, candidate in enumerate(gated.candidates)}
     groups.clean.sort(key=lambda candidate: position[_row_of(candidate)])
-    for candidate in groups.ended:
+    for candidate in groups.ended_rows:
         version = version_of(candidate)
         for shadow in hidden.get(_slot_of(candidate, version, context), ()):
             # Which of the two held at that time is not for this caller to know.
             if version_of(shadow).row.interval.overlaps(version.row.interval):
                 outranked[_row_of(candidate)] = "other_scope"
+    ended_facts = tuple(_ended_facts(groups, outranked, wanted_slots, context))
+    # What held once is over, whatever outweighs it by now.
+    for candidate, _ in ended_facts:
+        groups.overridden.pop(candidate.object_id, None)
+    groups.verdicts += groups.overridden.values()
     gaps = set(_disputed_slots(gated, resolved, groups.verdicts))
     gaps |= set(_unanswered_slots(gated, resolved, snapshot, groups.contests, wanted_slots))
     return Validated(
@@ -101,7 +108,7 @@ def validate(
         tuple(groups.verdicts),
         tuple(sorted(gaps)),
         outranked,
-        tuple(_ended_facts(groups, outranked, wanted_slots, context)),
+        ended_facts,
     )
 
 
@@ -128,7 +135,9 @@ def _sort(
     if fault is None:
         groups.admit(candidate, wanted_slots)
     elif key is not None and _has_held(version, context):
-        groups.ended.append(candidate)
+        groups.ended_rows.append(candidate)
+    elif fault[0] is Reason.OVERRIDDEN:
+        groups.overridden.setdefault(candidate.object_id, _verdict(candidate, fault))
     else:
         groups.verdicts.append(_verdict(candidate, fault))
 
@@ -155,7 +164,7 @@ def _ended_facts(
     A fact that holds now is left out.
     """
     current_ids = {candidate.object_id for candidate in groups.clean}
-    for candidate in sorted(groups.ended, key=lambda c: -version_of(c).row.interval.end_us):
+    for candidate in sorted(groups.ended_rows, key=lambda c: -version_of(c).row.interval.end_us):
         if candidate.object_id not in current_ids and _row_of(candidate) not in outranked:
             current_ids.add(candidate.object_id)
             fault = _fault_of(candidate, wanted_slots, context)

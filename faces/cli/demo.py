@@ -33,10 +33,9 @@ from ...service.backend.caller import backend_of
 from ...service.client.answer import opening_words
 from ...service.client.connect import connect
 from ...service.compilation.shown import reason_words
-from ...service.reading.actors import decode
+from ...service.reading.actors import receipts_of
 from ...service.visual.text import value_text
 from ...service.writing.lines import Event, Line, Reading, read
-from ...store.port.tables import RECEIPTS
 from .commands import command
 from .frame import Columns, Screen, answer, frame_of, note
 
@@ -496,10 +495,7 @@ def _entries(memory: Memory) -> tuple[TourEntry, ...]:
         events[event_id(tenant, event.recorded_us, position, body)] = event
 
     with backend_of(memory).store.reading(tenant) as reader:
-        receipts = {
-            receipt.object_id: decode(receipt.body)
-            for receipt in reader.find(RECEIPTS, "object_id", [*events])
-        }
+        receipts = receipts_of(reader, [*events])
     return tuple(TourEntry(event, receipts[object_id]) for object_id, event in events.items())
 
 

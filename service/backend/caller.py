@@ -379,27 +379,27 @@ def day(when: str | date, zone: str) -> tuple[datetime, datetime]:
     return midnight.astimezone(UTC).astimezone(tz), next_midnight.astimezone(UTC).astimezone(tz)
 
 
-def scope_of(stated: Scope | Mapping[str, Any] | None) -> Scope | None:
+def scope_of(scope: Scope | Mapping[str, Any] | None) -> Scope | None:
     """A stated scope, None for none.
 
     Raises:
         InvalidInput: `bad_scope`.
     """
-    if stated is None or isinstance(stated, Scope):
-        return stated
+    if scope is None or isinstance(scope, Scope):
+        return scope
 
     names = {item.name for item in fields(Scope)}
-    if not isinstance(stated, Mapping) or set(stated) - names:
+    if not isinstance(scope, Mapping) or set(scope) - names:
         raise InvalidInput(
-            f"a scope has user, project and session, such as {{'user': 'ann'}}, not {stated!r:.80}",
+            f"a scope has user, project and session, such as {{'user': 'ann'}}, not {scope!r:.80}",
             code="bad_scope",
         )
 
-    for name, value in stated.items():
+    for name, value in scope.items():
         if value is not None:
             check_text(value, f"scope {name}", most=LENGTHS["scope"])
 
-    return Scope(**stated)
+    return Scope(**scope)
 
 
 def check_reason(reason: str) -> None:

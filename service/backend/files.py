@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,10 +36,12 @@ def check_name(path: str | Path, *, replace: bool = False) -> None:
     Raises:
         Conflict: `file_exists`.
     """
-    target = Path(path)
-    if target.is_symlink() or (target.exists() and not target.is_file()):
+    # These tests hold for any text: a path that no system can have is refused when it is opened.
+    is_taken = os.path.exists(path)
+    if os.path.islink(path) or (is_taken and not os.path.isfile(path)):
         raise Conflict(f"{path} is a link or no file; name another file", code="file_exists")
-    if target.exists() and not replace:
+    # Said before anything is written: a long export must not end in it.
+    if is_taken and not replace:
         raise Conflict(
             f"{path} is there already; name another file, or replace it (replace=True, --replace)",
             code="file_exists",

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...schema.errors import InvalidInput, NotFound, Unavailable
-from ...store.transfer.whole_file import private_folder
-from ..backend.files import new_file
 
 if TYPE_CHECKING:
     from ...schema.principal import Principal
@@ -223,6 +221,7 @@ def copy_in(settings: Settings, file: Path) -> TenantFile:
         NotFound: `unknown_file`.
     """
     from ...store.sqlite.backup import tenant_file
+    from ...store.transfer.whole_file import private_folder
 
     store = _embedded_store(settings, create=True)
     # Before anything is made: under the name of another tenant the copy would not open.
@@ -238,6 +237,7 @@ def copy_in(settings: Settings, file: Path) -> TenantFile:
 
 def _copy(source: Path, target: Path, *, replace: bool = False) -> TenantFile:
     from ...store.sqlite.backup import copy_store, tenant_file
+    from ..backend.files import new_file
 
     with new_file(target, replace=replace) as file:
         copy_store(source, file, target.parent)

@@ -14,7 +14,8 @@ from typing import Final
 from ...schema.claim import Assertion, Look, Row, Version
 from ...schema.principal import AUDIT
 from ...schema.vocabulary import Status
-from ...store.port.receipts import decode as decode
+from ...schema.write import Receipt
+from ...store.port.receipts import decode
 from ...store.port.store import Reader, TxEvent
 from ...store.port.tables import EVENTS, RECEIPTS
 from ..backend.caller import Caller
@@ -22,6 +23,15 @@ from .objects import WINS, Mask, visible_rows
 
 WRITES: Final = frozenset({"write", "replay"})
 """Their events list the objects that they brought; those of operations list entities too."""
+
+
+def receipts_of(reader: Reader, object_ids: Sequence[str]) -> dict[str, Receipt]:
+    """The receipts of writes by object id; of an erased write none is left."""
+    receipts: dict[str, Receipt] = {}
+    for row in reader.find(RECEIPTS, "object_id", object_ids):
+        if row.body:
+            receipts[row.object_id] = decode(row.body)
+    return receipts
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +61,12 @@ class ActorReader(Caller):
 
         # A retraction has no row of its own: what it took back is in its receipt.
         rowless = sorted(set(object_ids) - {version.row.claim.object_id for version in rows})
-        retracted_ids: dict[str, tuple[str, ...]] = {}
-        for receipt in reader.find(RECEIPTS, "object_id", rowless):
-            # The receipt of an erased write is kept without its words.
-            superseded_ids = decode(receipt.body).superseded if receipt.body else ()
-            retracted_ids[receipt.object_id] = superseded_ids
-
-        lost_ids = sorted(set(chain.from_iterable(retracted_ids.values())))
+        receipts = receipts_of(reader, rowless)
+        superseded = map(attrgetter("superseded"), receipts.values())
+        lost_ids = sorted(set(chain.from_iterable(superseded)))
         lost_rows = self._visible_by_object(reader, self._rows_of(reader, lost_ids))
-        for object_id, superseded in retracted_ids.items():
-            for lost_id in superseded:
+        for object_id, receipt in receipts.items():
+            for lost_id in receipt.superseded:
                 if lost_id in lost_rows:
                     by_object.setdefault(object_id, lost_rows[lost_id])
 

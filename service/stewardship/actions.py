@@ -155,10 +155,10 @@ class Actions(Caller):
         closed_us = instant(action.closed, field="closed")
         with self._reading() as reader:
             events = reader.find(EVENTS, "tx", [closed_us])
-            written: set[str] = set()
+            written_ids: set[str] = set()
             for event in events:
-                written.update(event.object_ids)
-            rows = self._rows_of(reader, sorted(written.difference(action.members)))
+                written_ids.update(event.object_ids)
+            rows = self._rows_of(reader, sorted(written_ids.difference(action.members)))
 
         writer = Writer(self._backend, self.principal)
         open_rows = [row for row in rows if row.row.tx_end == INF_US]

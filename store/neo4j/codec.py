@@ -549,7 +549,7 @@ action_row: Final = property_encoder(tables.ACTIONS, _LISTS)
 receipt: Final = property_decoder(tables.RECEIPTS, _LISTS)
 _receipt_properties: Final = property_encoder(tables.RECEIPTS, _LISTS)
 _slot: Final = property_decoder(tables.SLOTS, _LISTS)
-FOUND: Final[Mapping[str, ReadProperties[Any]]] = {
+DECODERS: Final[Mapping[str, ReadProperties[Any]]] = {
     table.name: property_decoder(table, _LISTS) for table in tables.FOUND_BY_COLUMN
 } | {tables.SLOTS.name: slot}
 """The decoders of what is found by a column, by the name of its table."""

@@ -159,7 +159,7 @@ class SharedReads(Neo4jRegister):
         open_only: bool = False,
     ) -> tuple[Record, ...]:
         """The records of a table with one of these values in a column, by the table's key."""
-        decode: ReadProperties[Record] = codec.FOUND[table.name]
+        decode: ReadProperties[Record] = codec.DECODERS[table.name]
         text = register.FIND[f"{table.name}.{column}"]
         bound = {"ids": distinct(values), "least": INF_US if open_only else MIN_US}
         return tuple(map(decode, self.calls.column(text, **bound))) if values else ()

@@ -313,7 +313,7 @@ action: Final = line_decoder(tables.ACTIONS, _LISTS)
 action_line: Final = line_encoder(tables.ACTIONS, _LISTS)
 receipt: Final = line_decoder(tables.RECEIPTS, _LISTS)
 receipt_line: Final = line_encoder(tables.RECEIPTS, _LISTS)
-FOUND: Final[Mapping[str, Decoder[Any]]] = {
+DECODERS: Final[Mapping[str, Decoder[Any]]] = {
     table.name: line_decoder(table, _LISTS) for table in tables.FOUND_BY_COLUMN
 }
 """The decoders of what is found by a column, by the name of its table."""

@@ -142,7 +142,7 @@ class ClaimLookups:
         open_only: bool = False,
     ) -> tuple[Record, ...]:
         """The records of a table with one of these values in a column, by the table's key."""
-        decode: Decoder[Record] = codec.FOUND[table.name]
+        decode: Decoder[Record] = codec.DECODERS[table.name]
         ids = codec.list_json(dict.fromkeys(values))
         bound = {"ids": ids, "least": INF_US if open_only else MIN_US}
         return tuple(

@@ -76,7 +76,7 @@ def test_a_page_says_what_stayed_out_while_its_memory_is_open() -> None:
         memory.write("Sam Rivera", "office", "Austin", valid_from="2025-01-01T00:00:00Z")
         memory.write("Sam Rivera", "office", "Chicago", valid_from="2026-01-01T00:00:00Z")
         memory.write("Sam Rivera", "manager", "Ann Lee", valid_from="2026-01-01T00:00:00Z")
-        question = "Where is the office of Sam Rivera, and was it Austin?"
+        question = "Is the office of Sam Rivera in Austin?"
         envelope = memory.compile("assistant", question, budget_tokens=1500)
         (omitted,) = [
             entry.object_id

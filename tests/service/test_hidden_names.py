@@ -127,7 +127,7 @@ def test_an_unknown_id_takes_the_reads_of_a_hidden_one(
     hidden = member(owner, "ann").write("Zoe Park", "office", "Rome", scope={"user": "ann"})
     bob = member(owner, "bob")
     reads: list[str] = []
-    for name in ("known", "versions", "around", "name_rows", "changes", "events_at"):
+    for name in ("known", "versions", "around", "name_rows", "changes", "find"):
         method = getattr(SqliteReader, name)
 
         def noting(*args: Any, _name: str = name, _method: Any = method, **options: Any) -> Any:

@@ -5,8 +5,6 @@ downloads, named after its requirements, so that it is made once; a download has
 one retry. The checkout is put on its path by a link, as it is put on that of the type checker.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess

@@ -4,8 +4,6 @@
 has changed; `tests/service/test_async_memory.py` fails until it was.
 """
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

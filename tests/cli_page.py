@@ -1,7 +1,5 @@
 """Write `docs/cli.md` from the help texts: `python tests/cli_page.py > docs/cli.md`."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator
 from typing import Any

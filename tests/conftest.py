@@ -1,7 +1,5 @@
 """What every test may ask for; everything else stands in the test's own file."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

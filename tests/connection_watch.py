@@ -4,8 +4,6 @@ From 3.13 on `sqlite3` warns when the collector finds one open, and a warning is
 tests. Older ones collect it in silence, so there a connection is made that warns as they do.
 """
 
-from __future__ import annotations
-
 import sqlite3
 import sys
 import warnings

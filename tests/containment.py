@@ -6,8 +6,6 @@ knows nothing of the pipeline can find it in the bytes: in an envelope it may st
 `data` lines alone, and in a provider's request nowhere else.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """A conversation over a real memory, one compile a turn: what a cache lives on."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from typing import Any, Final

@@ -7,8 +7,6 @@ elsewhere a `text output` block is compared with what the block before it printe
 stands for anything.
 """
 
-from __future__ import annotations
-
 import contextlib
 import doctest
 import io

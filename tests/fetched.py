@@ -7,8 +7,6 @@ never used. Starters of several processes wait for one another on a lock file. A
 attempt follows a failed first one; then `FetchFailed` says what both met.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

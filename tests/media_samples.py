@@ -1,7 +1,5 @@
 """Small media files, made with the standard library alone."""
 
-from __future__ import annotations
-
 import io
 import struct
 import wave

@@ -9,8 +9,6 @@ rows that stayed green, with what was tried: a change may mean nothing, or nothi
 `tests/test_mutations.py` holds the mutants that somebody chose.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import random

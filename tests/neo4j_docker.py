@@ -4,8 +4,6 @@ The Bolt port is bound to a fixed free one, because a container that starts agai
 another. testcontainers waits for the line that opens the HTTP interface, so HTTP stays on.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import socket

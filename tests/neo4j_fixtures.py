@@ -6,8 +6,6 @@ version. Without a server the tests are skipped with every reason, or fail where
 TENURE_REQUIRE_NEO4J is set.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping

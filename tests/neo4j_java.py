@@ -4,8 +4,6 @@
 looks at JAVA_HOME, then PATH, then the system's JVM folder, and takes the first that fits.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

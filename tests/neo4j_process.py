@@ -6,8 +6,6 @@ beside that home. `start` returns when a Bolt handshake and `dbms.components()` 
 removes the data, and the log too unless the server failed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

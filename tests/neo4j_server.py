@@ -14,8 +14,6 @@ Run as a script it starts a server, prints the address and waits for Ctrl-C:
     python -P -m tenure.tests.neo4j_server --version 2026.08.1
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """Write `docs/openapi.json`: `python -P tests/openapi_page.py > docs/openapi.json`."""
 
-from __future__ import annotations
-
 import json
 
 from tenure.faces.http.openapi import description

@@ -7,8 +7,6 @@ They show the store of `tenure demo` in the system's Chromium, at the widths and
 Look at each before it is committed.
 """
 
-from __future__ import annotations
-
 import io
 import shutil
 import sys

@@ -5,8 +5,6 @@ was added. `tests/test_public_names.py` compares it with the code, and the code 
 names, which are written by hand and are never shortened.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass

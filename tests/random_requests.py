@@ -3,8 +3,6 @@
 Everything follows from the number that seeds it, so a failure is named by one integer.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace

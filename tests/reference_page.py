@@ -4,8 +4,6 @@ Every public name stands in it once, with its signature and its docstring: the f
 client with its parts, then the records and the errors.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Iterator

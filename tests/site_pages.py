@@ -5,8 +5,6 @@ reference and `llms.txt`. `make docs` does, into the folder that `mkdocs.yml` na
 pages as they are into the built site with `python -P tests/site_pages.py FOLDER SITE`.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """The package as files: what the guards of layout, imports and documentation read."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import tomllib

@@ -1,7 +1,5 @@
 """Hypothesis strategies that several test files share: claims and their histories."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """A connection that a test leaves open is told, on every Python."""
 
-from __future__ import annotations
-
 import gc
 import sqlite3
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The compose file and the image say what a server needs; no engine is asked but where one is."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

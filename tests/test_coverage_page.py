@@ -1,7 +1,5 @@
 """The page of the checklist names only what is there, and leaves no row out."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """The documentation is true: its blocks run, its doctests pass, and it leaves nothing out."""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import importlib

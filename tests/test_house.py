@@ -5,8 +5,6 @@ The bars of the house hold for every room; the rooms that do not keep them yet s
 mend, and `python -P tests/house.py --ratchet` tightens the table to what is measured.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Arrows run one way, modules form no cycle, and the pure core reaches no IO."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import graphlib

@@ -6,8 +6,6 @@ function runs the mutant, and no file and no module is touched. Before and behin
 test must be green.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Where the test server comes from, and that it is a real one that survives a crash."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

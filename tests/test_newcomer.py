@@ -5,8 +5,6 @@ official client: at most five commands and five minutes.
 """
 
 # nightly, or when these change: faces/cli/serve.py faces/mcp service/client pyproject.toml
-from __future__ import annotations
-
 import re
 import signal
 import subprocess

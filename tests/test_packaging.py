@@ -1,7 +1,5 @@
 """The wheel holds every package folder with its data, and nothing else."""
 
-from __future__ import annotations
-
 import configparser
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The public names are one list: what was promised is there, and what is there is listed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A run takes a part of a long set, and the parts of four days are the whole."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

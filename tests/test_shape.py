@@ -1,7 +1,5 @@
 """Files and functions stay short enough to read, and no module is named after nothing."""
 
-from __future__ import annotations
-
 import ast
 
 import pytest

@@ -1,7 +1,5 @@
 """The documentation site lists every page once, and what is generated is as the code is."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The public face is exactly what `__all__` says, and importing it costs next to nothing."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

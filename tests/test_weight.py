@@ -8,8 +8,6 @@ measured. `--raise` also raises the ceilings that are broken: for a move from on
 another, or where the body of the commit says which step repays it.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import io

@@ -3,8 +3,6 @@
 The choice of edits does by rows what numpy does by arrays: the same choices.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -6,8 +6,6 @@
 table and compares its hash.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path

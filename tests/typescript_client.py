@@ -6,8 +6,6 @@
 answer and method. Both are plain JavaScript and declarations, so that no build step is needed.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

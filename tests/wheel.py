@@ -1,7 +1,5 @@
 """The wheel of this checkout, built without a download, and installed as a user installs it."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 The small files are written by hand after the descriptions of the data; they hold none of it.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -3,8 +3,6 @@
 The reference is LongMemEval's `eval_utils.py`, transcribed with plain lists in place of numpy.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import random

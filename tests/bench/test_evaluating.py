@@ -1,7 +1,5 @@
 """Evaluations: evidence, stale items, abstention and baselines, measured on small true cases."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`fit`: weights of columns from the labelled pairs of a made register of families."""
 
-from __future__ import annotations
-
 import csv
 import json
 import random

@@ -1,8 +1,6 @@
 """The bench of the pages, sampled: few cases and one drag, in a real browser."""
 
 # nightly, or when these change: bench/bench_pages.py faces/http service/visual
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

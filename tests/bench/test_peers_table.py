@@ -1,8 +1,6 @@
 """The table of the comparison: medians over the rounds, dashes, failures, and its place."""
 
 # nightly, or when these change: bench/bench_peers.py bench/peers
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Question sets: the format is read as documented, and wrong lines are told by number."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -4,8 +4,6 @@
 caller may not see, and strangers whose facts fill the slots that are asked.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

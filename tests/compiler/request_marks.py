@@ -1,7 +1,5 @@
 """Where the cache marks of a rendered request stand, read off the request itself."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

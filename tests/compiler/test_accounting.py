@@ -1,7 +1,5 @@
 """The account of the ten stages: every object counts once, and no name of a withheld one shows."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from tenure.schema.compile_terms import Stage

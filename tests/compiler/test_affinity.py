@@ -1,7 +1,5 @@
 """Each of the five features of a rescue counts by its own weight, and only then."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

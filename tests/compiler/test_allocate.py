@@ -1,7 +1,5 @@
 """The allocator against brute force, unit greedy, scipy and the worked examples."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

@@ -1,7 +1,5 @@
 """A rule that a schema enforces reaches the provider's request, in the dialect it takes (C-039)."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What becomes of each thing that a question asks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

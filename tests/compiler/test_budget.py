@@ -1,7 +1,5 @@
 """The compile budget: reserve and framing come off first, and the window is never passed."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The capability table: every row dated, narrow patterns first, unknown models generic."""
 
-from __future__ import annotations
-
 import re
 from fnmatch import fnmatchcase
 

@@ -3,8 +3,6 @@
 `tests/test_mutations.py` breaks each feature in one line and asks that its test turns red.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

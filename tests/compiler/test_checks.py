@@ -1,7 +1,5 @@
 """Checks of an output, and the JSON Schema they use."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

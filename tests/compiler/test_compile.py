@@ -1,7 +1,5 @@
 """The driver: ten stages, one envelope, the same bytes."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import random

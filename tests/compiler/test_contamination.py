@@ -1,7 +1,5 @@
 """Contamination vectors of D3, each with its guard; tenants are kept apart by the stores."""
 
-from __future__ import annotations
-
 from tenure.schema.claim import Authorship
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import Bench

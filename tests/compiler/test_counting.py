@@ -1,7 +1,5 @@
 """Counters: exact where promised, ordered bounds everywhere, one identity whatever is installed."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """What can have made an answer wrong is read off the trace: five causes, three parts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Who may instruct whom: what others say is data, whatever its slot, template or enforcement."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Duplicates by probes are those that comparing every text with every other finds."""
 
-from __future__ import annotations
-
 from hypothesis import example, given
 from hypothesis import strategies as st
 

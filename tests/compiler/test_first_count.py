@@ -1,7 +1,5 @@
 """The first texts of a process: counted as the library counts them, and handed over in time."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

@@ -4,8 +4,6 @@ Each `tests/golden/<stage>/*.json` holds `title`, the world's rows by readable n
 and `expected`. `TENURE_GOLDEN=write` writes what came out, to be read before it is committed.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterable

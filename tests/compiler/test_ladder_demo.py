@@ -1,7 +1,5 @@
 """The ladder demo D1 over the embedded store: one observation, compiled differently."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

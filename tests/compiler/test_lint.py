@@ -1,7 +1,5 @@
 """Contradictions between rules and payload: found by plain rules, named, never rewritten."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Media in a compile: counted, replaced, made smaller, and always named in text and trace."""
 
-from __future__ import annotations
-
 import json
 import random
 from dataclasses import replace

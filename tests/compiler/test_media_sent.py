@@ -1,7 +1,5 @@
 """Media in the requests to providers: which part, where, in whose shape, and what is refused."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a compile says it will look up first: a server answers it with the opening of its reader."""
 
-from __future__ import annotations
-
 import pytest
 
 from tenure.compiler.gathering.mentions import compile_names

@@ -1,7 +1,5 @@
 """Messages and tools as providers take them are taken as they are."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

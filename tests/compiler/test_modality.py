@@ -1,7 +1,5 @@
 """Tokens of media, stand-ins, links between modalities and smaller versions."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """What lies near a question's vector: pages leave room for facts a little farther off."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tenure.compiler.ir.records import Neighbours

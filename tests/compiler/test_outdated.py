@@ -1,7 +1,5 @@
 """What no longer holds, or was taken back, comes last, and under `omit` stays out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pages and pictures of envelopes: complete, the same bytes, and closed to what texts contain."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

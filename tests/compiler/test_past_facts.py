@@ -1,7 +1,5 @@
 """What was written and no longer holds is shown, with its days, where a question asks the past."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

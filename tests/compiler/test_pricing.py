@@ -1,7 +1,5 @@
 """What tokens cost: in the choice of what goes in, and in the trace."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What the compiler promises as a whole: each promise is attacked over small worlds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

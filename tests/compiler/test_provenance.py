@@ -1,7 +1,5 @@
 """Every text that was found says where it comes from, and how it was found."""
 
-from __future__ import annotations
-
 import pytest
 
 from tenure.schema.errors import InvalidInput

@@ -1,7 +1,5 @@
 """Quality metrics, differences and ablation of envelopes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

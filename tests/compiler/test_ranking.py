@@ -1,7 +1,5 @@
 """The sum of signals, the walk over links, what a question asks, and the order of turns."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is masked for a caller is not found, scored, quoted or counted either."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tenure.schema.principal import Principal

@@ -1,7 +1,5 @@
 """Renderers: the same envelope as a request to each provider."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Rendered requests against the types of the providers' own libraries, field by field."""
 
-from __future__ import annotations
-
 from types import UnionType
 from typing import (
     Annotated,

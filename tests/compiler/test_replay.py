@@ -1,7 +1,5 @@
 """Replay: the same bytes from the manifest, after corrections, under today's permissions."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Requests: what a caller may pass, and what is refused by name."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Selection inside a section against brute force and the fractional optimum."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from typing import Any

@@ -1,7 +1,5 @@
 """Five forms of one table: readable back where that is promised, chosen by counted cost."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

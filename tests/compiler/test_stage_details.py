@@ -1,7 +1,5 @@
 """Fine points of the stages that no golden file shows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """The compiler's switches: what each does when it is turned, and that off changes nothing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Talk in a compile: neighbours of a found turn join it, and what was said does not age out."""
 
-from __future__ import annotations
-
 import re
 from types import SimpleNamespace
 from typing import Any

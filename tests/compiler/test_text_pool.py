@@ -1,7 +1,5 @@
 """Ranking by columns: of thousands of hits the best are read, as if all had been."""
 
-from __future__ import annotations
-
 from tenure.compiler.gathering.text_pool import BestRows, background_of, best_rows
 from tenure.compiler.text.relevance import FULL, Background, lexical
 from tenure.schema.policy import CompilePolicy

@@ -1,7 +1,5 @@
 """The trace has every field of the sources' example, and so has the manifest (C-104 to C-113)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Worlds that are rare and allowed: what the compiler makes of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Structural variation: off by default, in the turn alone, keyed, and in the trace."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tenure.compiler.envelope.envelope import Envelope

@@ -1,7 +1,5 @@
 """Whom a request is for: their wishes, and the other facts of what the question is about."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What was renamed is refused with the new name: commands, and calls of the remote client."""
 
-from __future__ import annotations
-
 import pytest
 from typer.testing import CliRunner
 

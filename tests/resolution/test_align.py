@@ -1,7 +1,5 @@
 """Which word stands for which."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

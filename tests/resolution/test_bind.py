@@ -1,7 +1,5 @@
 """Binding over a register: ids and identifiers first, and what is left for the scorer."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

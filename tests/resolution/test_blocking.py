@@ -1,7 +1,5 @@
 """Block keys: the same everywhere, rare ones count more, common ones not at all."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

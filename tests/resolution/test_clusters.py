@@ -1,7 +1,5 @@
 """Clusters, canonical ids, what stands between two sides, and bridges."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

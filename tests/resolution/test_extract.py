@@ -1,7 +1,5 @@
 """Mentions in running text: known aliases, shapes, and who wins an overlap."""
 
-from __future__ import annotations
-
 import time
 from itertools import pairwise
 

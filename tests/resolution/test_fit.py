@@ -1,7 +1,5 @@
 """Fitting and evaluating: deterministic, split by cluster, honest about n."""
 
-from __future__ import annotations
-
 import math
 import os
 import random

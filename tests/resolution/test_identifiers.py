@@ -1,7 +1,5 @@
 """What a write teaches of an entity: identifiers that it lacks for the readers of the write."""
 
-from __future__ import annotations
-
 from tenure.resolution.identifiers import Lesson, fresh_identifiers
 from tenure.resolution.known import Known
 from tenure.resolution.register import Register, Rules

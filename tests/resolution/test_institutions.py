@@ -1,7 +1,5 @@
 """Institutions under the names that other languages give them."""
 
-from __future__ import annotations
-
 import pytest
 
 from tenure import EntityRef, connect

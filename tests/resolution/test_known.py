@@ -1,7 +1,5 @@
 """What look-ups answer: joined answers, and the order in which every store gives them."""
 
-from __future__ import annotations
-
 from tenure.resolution.known import Known, Lookup, identifier_order, merge_known, worth_it
 from tenure.schema.entity import Identifier
 from tenure.tests.support.entities import entity

@@ -1,7 +1,5 @@
 """The shipped model file: complete, versioned, tamper-evident."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

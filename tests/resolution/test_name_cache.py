@@ -1,7 +1,5 @@
 """What is remembered of names: while it is asked for, and never more than its bytes."""
 
-from __future__ import annotations
-
 import gc
 import tracemalloc
 from hashlib import sha256

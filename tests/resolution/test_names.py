@@ -1,7 +1,5 @@
 """The strongest name that a caller may see, else the head of the id."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """A name taken apart: what is levelled, what is kept, and the two keys."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

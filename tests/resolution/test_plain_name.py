@@ -1,7 +1,5 @@
 """What is read word for word, and what is left to `normalize`; the equal forms are tried there."""
 
-from __future__ import annotations
-
 import pytest
 
 from tenure.resolution.normalize import acronyms_of, plain_name, stem_of

@@ -1,7 +1,5 @@
 """The register of a transaction: clusters settle, and a refused child leaves nothing."""
 
-from __future__ import annotations
-
 from tenure.resolution.known import Known
 from tenure.resolution.register import Register
 from tenure.schema.entity import Entity

@@ -1,7 +1,5 @@
 """Names as other languages and scripts write them: what is one name, and what is left alone."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Names that only a person may bring together: the line that says why they are shown."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

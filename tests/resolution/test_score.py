@@ -1,7 +1,5 @@
 """Scores, vetoes and decisions: the worked examples, the regression pairs, the boundaries."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The scorer over a register: large clusters, and names that may be a person's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """A name is found where its words stand whole, in any spelling that means the same letters."""
 
-from __future__ import annotations
-
 import pytest
 
 from tenure.resolution.normalize import plain_letters, whole_words, word_count

@@ -1,7 +1,5 @@
 """Addresses name bytes, and a grant says who may read them."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Keys are integers and belong to the claim; rows know whether they are open."""
 
-from __future__ import annotations
-
 from dataclasses import FrozenInstanceError, replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The mapping table covers every section, and layers, phases and memory kinds agree with it."""
 
-from __future__ import annotations
-
 import pytest
 
 from tenure.compiler.render.cache_plan import ZONES

@@ -1,7 +1,5 @@
 """The JSON Schema of a context object is the source's, and objects fit it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import fields, replace
 from datetime import UTC, datetime

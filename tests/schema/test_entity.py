@@ -1,7 +1,5 @@
 """How a caller names an entity, checked once at the edge."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

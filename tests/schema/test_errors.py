@@ -1,7 +1,5 @@
 """Errors carry a stable code, and are the builtin that fits as well."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

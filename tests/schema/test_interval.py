@@ -1,7 +1,5 @@
 """Intervals are never empty, and exactly one Allen relation holds between any two."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

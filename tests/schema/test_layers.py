@@ -1,7 +1,5 @@
 """Layers, object types and decay hold the numbers of their tables."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

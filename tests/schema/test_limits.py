@@ -1,7 +1,5 @@
 """What no store can hold is refused wherever it occurs; documents are read exactly or refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import IntEnum, StrEnum
 from types import MappingProxyType

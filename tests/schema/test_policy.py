@@ -1,7 +1,5 @@
 """Policies: a changed number changes the digest, and ready ones that take more or spend less."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import fields, replace

@@ -1,7 +1,5 @@
 """Who may do, name and see what."""
 
-from __future__ import annotations
-
 import pytest
 
 from tenure.schema import principal as p

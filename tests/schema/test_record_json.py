@@ -1,7 +1,5 @@
 """Records as JSON: what comes back is what was written, and what does not fit is refused."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Records are frozen and print shortly, and a mapping inside a value is frozen too."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import dataclasses

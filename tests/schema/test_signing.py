@@ -1,7 +1,5 @@
 """Signatures that only a tenant's key makes, and what a signed manifest vouches for."""
 
-from __future__ import annotations
-
 import pytest
 
 from tenure.schema.signing import (

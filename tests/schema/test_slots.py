@@ -1,7 +1,5 @@
 """Vocabularies only grow, and an unknown slot brings near ones by spelling and by meaning."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, get_args

@@ -1,7 +1,5 @@
 """Terms are stable for ever, and marks in other letters are escaped as marks are."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Every field that a schema forces gets a way out, and nothing else changes."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

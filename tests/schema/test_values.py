@@ -1,7 +1,5 @@
 """Two values are the same exactly when their keys are equal, however they were spelled."""
 
-from __future__ import annotations
-
 import json
 import math
 from datetime import UTC, date, datetime, timedelta, timezone

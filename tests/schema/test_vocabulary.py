@@ -1,7 +1,5 @@
 """Every fixed list holds exactly the words of its source, and refuses any other."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 import pytest

@@ -1,7 +1,5 @@
 """The tunables of a window, and five kinds of agent with a policy to start from."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any
 

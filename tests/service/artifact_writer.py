@@ -1,7 +1,5 @@
 """A process that keeps artifacts until it is killed, and prints the address of each kept one."""
 
-from __future__ import annotations
-
 import sys
 
 from tenure import connect

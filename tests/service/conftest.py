@@ -1,7 +1,5 @@
 """Somebody who talks to an empty store day by day."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

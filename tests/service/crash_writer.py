@@ -4,8 +4,6 @@ Each line is `thread number`; it is printed only after the write returned, so ev
 standard output must be in the store afterwards.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 

@@ -1,7 +1,5 @@
 """Everyday talk with a store, a turn a day."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

@@ -5,8 +5,6 @@ password, joined by a slash) and HOSTILE_TENANT in the environment. Prints how m
 acknowledged, and every code that a refusal had; anything but a `TenureError` ends it with a trace.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor

@@ -3,8 +3,6 @@
 The name of the model in a request says how it behaves; `answers` holds what a good one proposes.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -1,7 +1,5 @@
 """kill -9 at random points of sessions, and what must stand in their logs afterwards."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A conversation that goes on from wherever its session stands: for a process that gets killed."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

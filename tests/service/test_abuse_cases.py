@@ -4,8 +4,6 @@ A case without a test, or with a test that is gone, fails here. The tests stand 
 test; those without another place stand in `tests/store/contract/test_abuse.py`.
 """
 
-from __future__ import annotations
-
 import ast
 from functools import cache
 from typing import Final

@@ -1,7 +1,5 @@
 """The ADK adapter on real `LlmRequest`s: rewritten, never stacked, nothing but text replaced."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """The six cases in which one word means several things, or several words one (D2)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

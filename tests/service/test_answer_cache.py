@@ -1,7 +1,5 @@
 """What models answered: paid for once, kept for the tenant alone, gone with what was erased."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing

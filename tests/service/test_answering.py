@@ -1,7 +1,5 @@
 """An output is checked, repaired once, and then refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

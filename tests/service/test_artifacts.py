@@ -1,7 +1,5 @@
 """Originals beside the facts: who may read them, whole or not at all, and gone when erased."""
 
-from __future__ import annotations
-
 import hashlib
 import stat
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ Nothing here leaves the machine. What holds on a disk holds in a bucket: whole f
 an erasure that stays, several processes at once; and what is wrong is said in a sentence.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import subprocess

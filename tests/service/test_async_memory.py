@@ -1,7 +1,5 @@
 """The async twin: every method of the client, awaited."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import re

@@ -1,7 +1,5 @@
 """Copies of an embedded store while it is used, and the list of its tenants."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

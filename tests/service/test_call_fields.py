@@ -1,7 +1,5 @@
 """The keywords of the client are the fields of what it makes of them."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from enum import StrEnum
 from typing import get_args, get_type_hints

@@ -1,7 +1,5 @@
 """Two records side by side: what is hidden of either agrees with nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 import tenure

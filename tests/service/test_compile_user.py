@@ -1,7 +1,5 @@
 """`compile(user=…)`: whom a request is for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Compiling over a real embedded store: what holds for any request, however odd its texts."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """The congress history by names alone: nobody is fused, and true namesakes end in a review."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import sys

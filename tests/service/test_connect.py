@@ -1,7 +1,5 @@
 """What `connect` takes for a store: a path in either form, whatever it leads to."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sqlite3

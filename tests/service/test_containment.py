@@ -1,7 +1,5 @@
 """Hostile and harmless texts in every channel: contained, never guidance, and never changed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

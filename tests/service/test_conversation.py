@@ -1,7 +1,5 @@
 """Fifty turns of one conversation: which bytes stay, and what each provider's cache makes of it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """kill -9 in the middle of concurrent writes: nothing acknowledged is lost, nothing is torn."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Directives of agents: they wait for a person, who confirms them or leaves them as data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

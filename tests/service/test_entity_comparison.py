@@ -1,7 +1,5 @@
 """Why two entities are one or two: the evidence adds up to the total, in either order."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Compiled envelopes are found again, by whom they belong to, and say when they were erased."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """What pydantic finds wrong with a request is told in words of our own."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import pytest

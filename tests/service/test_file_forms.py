@@ -1,7 +1,5 @@
 """A file of another form is named with the way to load it; cells stand for what a table says."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

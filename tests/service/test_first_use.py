@@ -1,7 +1,5 @@
 """No file stands after a refused first call, and none after a read; the first write makes it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

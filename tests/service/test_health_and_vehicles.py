@@ -1,7 +1,5 @@
 """Conditions, medication and vehicles: who sees them, and what ends them."""
 
-from __future__ import annotations
-
 import pytest
 
 import tenure

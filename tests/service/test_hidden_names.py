@@ -1,7 +1,5 @@
 """Names that others use where the caller may not see it: they show, count and bind nowhere."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Files that somebody has edited: a `TenureError` with a code, soon, and nothing is written."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

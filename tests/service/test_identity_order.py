@@ -1,7 +1,5 @@
 """The order of writes decides who waits for a person, never who is one in the end."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator, Sequence
 from itertools import combinations, islice, permutations

@@ -1,7 +1,5 @@
 """The ids that a process makes."""
 
-from __future__ import annotations
-
 import uuid
 
 from tenure.service.backend.backend import uuid7

@@ -1,7 +1,5 @@
 """`tenure import` of a process that is killed in the middle: resumed, refused, taken back."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Import files: what is taken, what is refused with its line, and that nothing is half-written."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """Tables and checks: a mapping makes events of rows, and every wrong line is told at once."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator

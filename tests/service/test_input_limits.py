@@ -1,7 +1,5 @@
 """Whatever comes in, a `TenureError` with a stable code comes out, soon, and nothing is written."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

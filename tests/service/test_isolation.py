@@ -6,8 +6,6 @@ of its own; a canary of another in any answer, envelope, trace, manifest, log, e
 leak. What members of one tenant try is tried by the owner of another tenant too.
 """
 
-from __future__ import annotations
-
 import inspect
 import io
 import json

@@ -1,7 +1,5 @@
 """What is said of somebody by the bare name counts once the speaker told who that is."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Lists of many ids: one read of the store, whatever their number, and what each caller may see."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Logs go to standard error, in the form that was asked for, without content and secrets."""
 
-from __future__ import annotations
-
 import json
 import logging
 import subprocess

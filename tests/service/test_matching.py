@@ -1,7 +1,5 @@
 """Finding duplicates in the register: each pair once, in any stretches, and never a judged one."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

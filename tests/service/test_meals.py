@@ -1,7 +1,5 @@
 """Whoever asks what to eat is told diets, allergies and disliked foods, whatever else is known."""
 
-from __future__ import annotations
-
 import pytest
 
 from tenure.bench.dialogues import SMALL_TALK

@@ -1,7 +1,5 @@
 """What files say of themselves, and a compile of real ones: pictures, sound, a film, tables."""
 
-from __future__ import annotations
-
 import io
 import struct
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Originals made ready to send: real pictures and recordings, permissions, files that lie."""
 
-from __future__ import annotations
-
 import io
 import json
 import struct

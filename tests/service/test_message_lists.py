@@ -1,7 +1,5 @@
 """A conversation observed as a list of messages: who speaks decides what it is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Extraction by a model, against a server on this machine that speaks the real protocols."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterator
 from dataclasses import replace

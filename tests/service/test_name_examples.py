@@ -3,8 +3,6 @@
 Each pair goes the whole way: the first is written, then it is asked whom the second means.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tenure import EntityRef, connect

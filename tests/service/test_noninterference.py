@@ -11,8 +11,6 @@ is withheld is told (`docs/design/trust.md`). Turns of talk are near by their ro
 nothing is observed here.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The five overflow policies, profiles and signals, from `memory.compile` to the envelope."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a caller holds prints in a line, and never a key."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

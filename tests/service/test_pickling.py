@@ -1,7 +1,5 @@
 """Every value that a public call gives can be pickled and copied: for a cache, a queue, a fork."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from collections.abc import Callable, Iterator, Mapping

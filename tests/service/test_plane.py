@@ -1,7 +1,5 @@
 """The time plane: what it holds, its answer in words, and how it is drawn."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

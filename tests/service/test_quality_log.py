@@ -1,7 +1,5 @@
 """What the log says of an envelope whose quality is outside its targets."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest

@@ -1,7 +1,5 @@
 """Why a text was set apart, and what to do about it, is told wherever its object is explained."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Merging two who stand in a relation: done, with a warning that names the relation."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What one speaker says again in the same words is one line of a compile."""
 
-from __future__ import annotations
-
 import tenure
 
 WORDS = "The gate code changed and is with Ivo at the desk now."

@@ -1,7 +1,5 @@
 """The same bytes again: in any order of input, in any process, and after any later write."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

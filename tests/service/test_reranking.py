@@ -1,7 +1,5 @@
 """A re-ranker has the second word on the best candidates, and a replay never asks it again."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """A search answers in the order of a compile: what a question asks comes first, nobody's guess."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A sentence costs the rules about what its length does, whatever stands in it."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime
 from typing import Final

@@ -5,8 +5,6 @@ tenure itself comes from this checkout.
 """
 
 # nightly, or when these change: service/encoders
-from __future__ import annotations
-
 import json
 import os
 import subprocess

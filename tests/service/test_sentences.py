@@ -1,7 +1,5 @@
 """What the rules take from sentences: enough of what is there, and hardly anything that is not."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A refusal makes room only where it says that a request was too long."""
 
-from __future__ import annotations
-
 import pytest
 
 from tenure import Memory

@@ -1,7 +1,5 @@
 """What a session promises an agent's loop: its terms, its handles, its way back, its end."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

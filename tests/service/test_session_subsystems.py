@@ -1,7 +1,5 @@
 """A session that is run by parts of the caller's own."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import pytest

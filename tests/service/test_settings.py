@@ -1,7 +1,5 @@
 """Settings: who wins, what is refused, and that a secret stays one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

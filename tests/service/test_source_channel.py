@@ -1,7 +1,5 @@
 """An origin may lower authority, never raise it; the channel decides."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Names by spaCy: a pipeline of one's own, an installed model, and what is said without either."""
 
-from __future__ import annotations
-
 import sys
 from importlib.util import find_spec
 from pathlib import Path

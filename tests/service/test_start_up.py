@@ -1,7 +1,5 @@
 """What a fresh process loads on its way: each step brings its own modules and no other's."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

@@ -1,7 +1,5 @@
 """The layers of state over a whole store: who sees them, how long they live, what they weigh."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any

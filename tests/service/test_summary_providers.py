@@ -1,7 +1,5 @@
 """Summaries over the makers' own SDKs: good ones are taken, errors and empty answers make none."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Local times, dates, months and years in the cells of a table."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Who talks while others do is answered as one who is alone: their turns are not in the way."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

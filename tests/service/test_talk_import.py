@@ -1,7 +1,5 @@
 """Talk in import files: read by a model, several at a time, resumed where it was interrupted."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

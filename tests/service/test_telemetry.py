@@ -1,8 +1,6 @@
 """Spans: their names, what stands in them, and that nothing which was written ever does."""
 
 # nightly, or when these change: service/client/telemetry.py tests/adapter_env.py
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Times at the edge: what is refused is told in words, and what waits is stamped late."""
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 from contextlib import closing

@@ -1,7 +1,5 @@
 """A value alone is read with less than a whole answer, and means the same entity."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A window policy from a file: strict, small, and without surprises of the format."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a person takes back is gone: that claim, and no other."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """A batch of writes, beside what it writes: what it keeps from running meanwhile."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

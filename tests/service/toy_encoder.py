@@ -1,7 +1,5 @@
 """An encoder for tests: words are axes, and words of one meaning share an axis."""
 
-from __future__ import annotations
-
 import threading
 import zlib
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A server store whose tenants nobody else has: for suites that name their tenants alike."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable
 from typing import Any

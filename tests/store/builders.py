@@ -1,7 +1,5 @@
 """Small builders for store tests: claims, batches and a writer that plans like the product."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """An embedded store with one tenant, checked when it is closed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 

@@ -4,8 +4,6 @@ The tests run these checks on the planner; the mutant tests run them on wrong pl
 expect each to fail. Every check raises AssertionError at the first difference.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from datetime import UTC, datetime

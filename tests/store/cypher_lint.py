@@ -12,8 +12,6 @@ nothing else may build one. Fragments that several modules share are imported fr
 them; the lists of a claim's columns come from a table, through one module that takes no values.
 """
 
-from __future__ import annotations
-
 import ast
 import itertools
 import re

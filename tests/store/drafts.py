@@ -1,7 +1,5 @@
 """Drafts and short cuts for tests of the write path."""
 
-from __future__ import annotations
-
 import uuid
 from typing import Any
 

@@ -4,8 +4,6 @@ It applies what a planner says and nothing else, so a test of it is a test of th
 planner is a parameter, so that mutants of it can be put in its place.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby

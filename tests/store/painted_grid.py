@@ -4,8 +4,6 @@ It knows nothing of rows, cuts or pieces and shares no code with the planner: ea
 the set of claims that nobody has withdrawn there, and the answer is read off that set.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from tenure.schema.claim import Claim

@@ -1,7 +1,5 @@
 """A store whose tenants are called something else: builders always say the same name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

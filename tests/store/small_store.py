@@ -1,7 +1,5 @@
 """An embedded store with one tenant, and all that it holds as lists and mappings."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from tenure.store.port.records import RecordKind

@@ -1,7 +1,5 @@
 """The modules that hold the Cypher of the Neo4j store, for every test that reads them all."""
 
-from __future__ import annotations
-
 from tenure.store.neo4j.cypher import candidates, core, questions, register, schema
 
 MODULES = (core, register, candidates, schema)

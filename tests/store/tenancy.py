@@ -5,8 +5,6 @@ SECRET in it, and `MINE` knows nothing but a claim of its own. Each case calls o
 with the ids of `THEIRS`. What it answers must not depend on whether the other tenant is there.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """The whole of a slot's valid time as stretches with one answer."""
 
-from __future__ import annotations
-
 from tenure import Principal, connect
 
 JAN, APR, JUL, OCT = (f"2026-{month:02}-01T00:00:00Z" for month in (1, 4, 7, 10))

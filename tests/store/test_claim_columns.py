@@ -1,7 +1,5 @@
 """One table of columns: what both stores write, read and list follows from its rows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields, make_dataclass, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Committing groups of writes: stamps, retries, refusals, netting, ties, staleness, pending."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The statements of the Neo4j store keep the rules, and the rules find what breaks them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from types import ModuleType

@@ -1,7 +1,5 @@
 """Claims with one to three chunks and, in half of them, a condition."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import random

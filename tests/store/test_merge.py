@@ -1,7 +1,5 @@
 """Merging and un-merging entities, and the reviews that decide it, over every store."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from dataclasses import replace
 from typing import Any

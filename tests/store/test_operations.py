@@ -1,7 +1,5 @@
 """Erasing, reclassifying, retiring, settling: over every store that is there."""
 
-from __future__ import annotations
-
 from collections import Counter
 from contextlib import closing
 from dataclasses import replace

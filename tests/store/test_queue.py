@@ -1,7 +1,5 @@
 """The group-commit queue: order, sharing, errors, and nobody left waiting."""
 
-from __future__ import annotations
-
 import signal
 import threading
 import time

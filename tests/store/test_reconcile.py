@@ -1,7 +1,5 @@
 """The planner case by case: relations, bookkeeping, verbs, statuses, outcomes, ties, folds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import permutations
 

@@ -6,8 +6,6 @@ rewritten, an as-of answer that a later write changes, the first state of a shar
 slots that interfere, a whole entity closed (all in the contract suite of the stores).
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Properties of the planner over drawn histories, against a painted grid and a second oracle."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from itertools import groupby, permutations

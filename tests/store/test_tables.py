@@ -1,7 +1,5 @@
 """The tables of records: both stores write what they read, and the file has their columns."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable
 from dataclasses import fields

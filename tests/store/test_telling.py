@@ -1,7 +1,5 @@
 """What a word tells: weights fall by one each time twice as many claims hold it."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

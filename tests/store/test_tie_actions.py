@@ -1,7 +1,5 @@
 """Actions that ask about ties: of batches, of what a correction uncovers, and what they cost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Any

@@ -1,7 +1,5 @@
 """A file is seen whole or not at all, whoever else writes it."""
 
-from __future__ import annotations
-
 import os
 import stat
 import tempfile

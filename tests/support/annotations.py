@@ -1,7 +1,5 @@
 """Annotations of the client that no table of arguments checks."""
 
-from __future__ import annotations
-
 from typing import Final
 
 READ_BY_THE_CALL: Final = frozenset(

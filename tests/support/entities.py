@@ -1,7 +1,5 @@
 """Entities, names and judgements of a test; a field that it does not state is ordinary."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

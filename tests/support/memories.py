@@ -1,7 +1,5 @@
 """An empty store for a test, also in an environment that reads no `conftest.py`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

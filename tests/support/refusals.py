@@ -1,7 +1,5 @@
 """A call that must be refused: with an error of one kind and one stable code."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 import pytest

@@ -5,8 +5,6 @@ quarter is taken that is due on `TESTS_DAY`, an ISO date, by default today. Four
 the whole set.
 """
 
-from __future__ import annotations
-
 import os
 import zlib
 from collections.abc import Sequence

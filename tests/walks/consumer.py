@@ -1,7 +1,5 @@
 """A program of somebody who uses the async twin, under strict checks of types."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

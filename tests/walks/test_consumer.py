@@ -3,8 +3,6 @@
 The checkers read the installed package as they read any other: by its `py.typed` and its stubs.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,8 +1,6 @@
 """The README's tour, the demo and the doctor, on each newer Python that is at hand."""
 
 # nightly, or when these change: README.md faces/cli/demo.py pyproject.toml
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Five people do their work with the README and `docs/` alone: every command, and its seconds."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterator

@@ -6,8 +6,6 @@ section in `docs/cli.md`, and each option must stand in that section or among th
 Python step is a block of a page, taken as it stands.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """A conversation fed to the pure core: what a session does, without a store."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

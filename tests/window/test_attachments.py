@@ -1,7 +1,5 @@
 """Pictures and files in a tool's result reach each provider in the form that it takes."""
 
-from __future__ import annotations
-
 import json
 from base64 import b64decode, b64encode, urlsafe_b64encode
 from typing import Any

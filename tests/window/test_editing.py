@@ -1,7 +1,5 @@
 """When a window is edited, how deep, and what a roll-over is."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

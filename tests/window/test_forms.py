@@ -1,7 +1,5 @@
 """Shorter forms of results: whole lines, whole fields, nothing changed inside one."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Budget by component, health, alerts and the checkpoint of a task."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Messages of three providers are read alike, and what no rule knows is kept whole."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

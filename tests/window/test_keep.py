@@ -1,7 +1,5 @@
 """Keep-scores: six policies and the cost of relevance, over the same signals."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

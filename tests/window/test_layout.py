@@ -1,7 +1,5 @@
 """Native requests pass the providers' rules, and each rule has a request that it refuses."""
 
-from __future__ import annotations
-
 import copy
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """What left stays in sight: its names, its sentence, and an address of at most three pages."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

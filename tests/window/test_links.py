@@ -1,7 +1,5 @@
 """What units stated and the store has overtaken: shown beside them, and the first to leave."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tenure.tests.window.conversation_replay import Conversation

@@ -1,7 +1,5 @@
 """Zones, velocity, spikes and what they say about the turns that are left."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

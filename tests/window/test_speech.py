@@ -1,7 +1,5 @@
 """What words do: decide, correct, prefer, acknowledge."""
 
-from __future__ import annotations
-
 from time import process_time
 
 import pytest

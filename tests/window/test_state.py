@@ -1,7 +1,5 @@
 """The state is what the log folds to: units whole, numbers stable, counters right."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from base64 import b64decode, b64encode

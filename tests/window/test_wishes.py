@@ -1,7 +1,5 @@
 """What users of other tools ask for, each by the issue in which it was asked."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

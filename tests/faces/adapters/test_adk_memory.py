@@ -1,7 +1,5 @@
 """A memory as the memory service of ADK: heard once, found by its user, retracted on demand."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

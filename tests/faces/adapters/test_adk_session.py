@@ -1,7 +1,5 @@
 """The ADK plugin in a real `App`, with a model that says what it is told to."""
 
-from __future__ import annotations
-
 import asyncio
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Iterator

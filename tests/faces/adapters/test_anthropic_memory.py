@@ -1,7 +1,5 @@
 """The memory tool as the SDK calls it: files of the caller's own, with a history."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from typing import Any

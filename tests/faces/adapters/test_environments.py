@@ -4,8 +4,6 @@ What runs there is the adapter's own tests, and the example of its section in `d
 """
 
 # nightly, or when these change: faces/adapters docs/adapters.md tests/adapter_env.py
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A memory as a LangChain retriever: what the caller may see, at the time that is asked for."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """A memory as a LangGraph store: put, read, found, deleted, and only ever the caller's own."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any, TypedDict
 

@@ -1,7 +1,5 @@
 """A memory as the session of a run: items come back exactly, in order, and can be popped."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from typing import Any

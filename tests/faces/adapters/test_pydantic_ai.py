@@ -1,7 +1,5 @@
 """A memory as a capability: each request carries its compiled context, the history does not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

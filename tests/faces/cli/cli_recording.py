@@ -6,8 +6,6 @@ bytes.
 Commands that serve, or that measure this machine, are left out: `LEFT_OUT` says which.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json

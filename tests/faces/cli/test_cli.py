@@ -1,7 +1,5 @@
 """The command line over real stores: every command, its JSON, its errors and its exit codes."""
 
-from __future__ import annotations
-
 import importlib.util
 import io
 import json

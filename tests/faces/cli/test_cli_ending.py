@@ -1,7 +1,5 @@
 """Long work that is told to end: what is stored is said, and how to go on."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Explaining, finding, comparing and weighing envelopes on the command line, and artifacts."""
 
-from __future__ import annotations
-
 import json
 import stat
 from pathlib import Path

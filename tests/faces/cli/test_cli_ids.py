@@ -1,7 +1,5 @@
 """The beginning of an id is enough, many come in lines of their own, and help is whole."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

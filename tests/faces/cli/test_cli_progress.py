@@ -1,7 +1,5 @@
 """Long work shows itself: a bar on a terminal, a line now and then in a log, nothing in a pipe."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

@@ -1,7 +1,5 @@
 """What every command prints at 80 columns is what a person has read and found good."""
 
-from __future__ import annotations
-
 import importlib
 import re
 import shlex

@@ -1,7 +1,5 @@
 """`tenure compile` states a whole request: as Python does, and with errors that say what to do."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The steward's commands: the queue, the interactive desk, the evaluation of a file."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

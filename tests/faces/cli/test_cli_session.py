@@ -1,7 +1,5 @@
 """`tenure session …`: looked into and tidied, and nothing begun by a misspelt name."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import datetime

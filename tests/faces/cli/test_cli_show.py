@@ -1,7 +1,5 @@
 """Tables stand whole at any width, and nothing that was stored can steer a terminal."""
 
-from __future__ import annotations
-
 import json
 from io import StringIO
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Commands that are made from the table of calls: what they name, and what their help says."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from io import StringIO
 from types import SimpleNamespace

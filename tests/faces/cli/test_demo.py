@@ -1,7 +1,5 @@
 """The guided tour: the same for everybody, and it shows what it promises."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`--zone`: the dates that are asked count in it, and times are shown in it; UTC without it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Servers over the store of the tour, for the tests of this folder."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

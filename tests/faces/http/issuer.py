@@ -5,8 +5,6 @@ state it: exact return address, one use of a code, the verifier of its challenge
 secret where it has one.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

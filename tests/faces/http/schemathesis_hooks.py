@@ -4,8 +4,6 @@ It is read by the environment of schemathesis, so it imports nothing of tenure. 
 come as JSON in `TENURE_KNOWN`, by field; without them every question would end in a 404.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from typing import Any

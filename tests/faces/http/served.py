@@ -1,7 +1,5 @@
 """A server on loopback in a thread of the test: what a client really speaks to."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

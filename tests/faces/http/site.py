@@ -1,7 +1,5 @@
 """A server over a store, and browsers that are signed in."""
 
-from __future__ import annotations
-
 import weakref
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """`/v1` and `/mcp` on a real server: routes, refusals, retries, and two callers who never meet."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

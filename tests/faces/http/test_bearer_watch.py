@@ -1,7 +1,5 @@
 """Streams whose key is revoked, or runs out, while they are open: each ends, and says why."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import socket

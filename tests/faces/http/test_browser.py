@@ -6,8 +6,6 @@ the documentation anew.
 """
 
 # nightly, or when these change: faces/http service/visual compiler/explain
-from __future__ import annotations
-
 import os
 import re
 import shutil

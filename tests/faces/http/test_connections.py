@@ -1,7 +1,5 @@
 """Strangers who hold connections, or send what two readers may read in two ways."""
 
-from __future__ import annotations
-
 import io
 import logging
 import resource

@@ -4,8 +4,6 @@ What it makes up is sent as the owner of a store: requests that follow the descr
 as break it. It runs in an environment of its own, so that its parts weigh on no other test.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

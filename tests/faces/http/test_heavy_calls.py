@@ -1,7 +1,5 @@
 """Long calls of one caller wait for one another, and slow down nobody else for long."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Iterator

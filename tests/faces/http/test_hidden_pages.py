@@ -1,7 +1,5 @@
 """What a steward's pages show stays as it was, whatever others do that the steward may not see."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Clients at the edges: they go away, they want the head alone, they need an error's facts."""
 
-from __future__ import annotations
-
 import logging
 import socket
 import sys

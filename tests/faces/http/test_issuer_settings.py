@@ -1,7 +1,5 @@
 """The OIDC issuer of the settings file is the one whose tokens `tenure serve` takes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

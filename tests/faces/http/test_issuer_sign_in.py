@@ -1,7 +1,5 @@
 """Signing in to the pages at an issuer: there, back, and all that must not open a session."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from pathlib import Path

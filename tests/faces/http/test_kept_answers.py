@@ -1,7 +1,5 @@
 """Whatever way an erasure comes, the answers that a server keeps for retries lose what it took."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing

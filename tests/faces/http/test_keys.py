@@ -1,7 +1,5 @@
 """Keys, short tokens, and the tokens of an issuer."""
 
-from __future__ import annotations
-
 import base64
 import json
 import time

@@ -1,7 +1,5 @@
 """Figures for Prometheus: by route, and by nothing that names anybody."""
 
-from __future__ import annotations
-
 import re
 import socket
 from collections.abc import Iterator

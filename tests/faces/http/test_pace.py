@@ -1,7 +1,5 @@
 """A caller who asks too often is told when to go on; nobody else waits for it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import httpx2

@@ -1,7 +1,5 @@
 """Pages need the permits that `/v1` needs, take no keys, and count in the same limit of calls."""
 
-from __future__ import annotations
-
 import json
 import uuid
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The pages over the store of the tour: what they show, what their forms do and refuse."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

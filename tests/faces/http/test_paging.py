@@ -1,7 +1,5 @@
 """Lists of `/v1` by pages and by lines: what a cursor is good for, and for whom."""
 
-from __future__ import annotations
-
 import json
 import uuid
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Long calls over HTTP: what they say while they work, and tenants that move by their lines."""
 
-from __future__ import annotations
-
 import json
 import uuid
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The pages that ask prompts again: under a decision, and under other circumstances."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What comes after a case: by the order of the last reading, and never a case that was decided."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

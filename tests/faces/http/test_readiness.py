@@ -1,7 +1,5 @@
 """Readiness: a store that does not agree with itself is not ready, until it does again."""
 
-from __future__ import annotations
-
 import sqlite3
 import time
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Two servers start on a store with an older schema: one migrates, the other waits for it."""
 
-from __future__ import annotations
-
 import queue
 import re
 import signal

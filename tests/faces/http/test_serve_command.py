@@ -1,7 +1,5 @@
 """`tenure serve` as a process: what it prints, what it refuses, how it ends."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """Signing in: codes, cookies, forms of other sites, hosts and sizes."""
 
-from __future__ import annotations
-
 import sqlite3
 import stat
 import time

@@ -1,7 +1,5 @@
 """Markup in every text that can be stored, on every page: parsed, it is text and nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from html.parser import HTMLParser
 

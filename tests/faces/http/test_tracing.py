@@ -1,7 +1,5 @@
 """Spans of a served memory: a request goes on with the trace that its caller names."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

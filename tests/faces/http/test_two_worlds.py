@@ -8,8 +8,6 @@ body, which has what is left out, and what is drawn anew for each answer (trace 
 tokens).
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import html

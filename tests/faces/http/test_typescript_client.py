@@ -1,7 +1,5 @@
 """The TypeScript client: equal to the description, and run by Node against a real server."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Frames that are no message: each has an answer, and the session goes on."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Connecting clients: what is shown, what is written, and the hook that they run."""
 
-from __future__ import annotations
-
 import json
 import sys
 import tomllib

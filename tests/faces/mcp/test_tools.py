@@ -1,7 +1,5 @@
 """The tools over the official client, in both revisions of the protocol."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

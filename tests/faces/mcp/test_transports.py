@@ -4,8 +4,6 @@ What a model pays for in every session is the list of tools and what stands befo
 both must be short and the same bytes each time, or no provider keeps them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

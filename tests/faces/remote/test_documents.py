@@ -1,7 +1,5 @@
 """Documents of a server: a file as the body of a request, and a folder that goes there."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One suite over the embedded client, the client over HTTP and its async twin, on both stores."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The table of calls knows every public call, and what travels comes back as it was."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

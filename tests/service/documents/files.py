@@ -1,7 +1,5 @@
 """Files that the tests make: PDF, DOCX and mail, whole, damaged and encrypted."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import zipfile

@@ -1,7 +1,5 @@
 """A handbook that a random editor changes: sections of paragraphs, some of them twice."""
 
-from __future__ import annotations
-
 import random
 
 _WORDS = (

@@ -1,7 +1,5 @@
 """Exports of conversations become observations, each message once."""
 
-from __future__ import annotations
-
 import codecs
 import io
 import json

@@ -1,7 +1,5 @@
 """Claims of a file are quoted to their sentence, and end with the passage that makes them."""
 
-from __future__ import annotations
-
 import pytest
 
 from tenure import Principal, connect

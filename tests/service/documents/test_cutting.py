@@ -1,7 +1,5 @@
 """Passages depend on the text around them, and every word stands in one of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from tenure.service.documents.blocks import FileBlock, FileBlockKind, FileReading

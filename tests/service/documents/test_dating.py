@@ -1,7 +1,5 @@
 """A version's date is stated, or read where it can be read in one way."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

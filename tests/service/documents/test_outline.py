@@ -1,7 +1,5 @@
 """Outlines come back as they were, and a difference names what changed by ids alone."""
 
-from __future__ import annotations
-
 import json
 
 from tenure.service.documents.cutting import Heading

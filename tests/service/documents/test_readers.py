@@ -1,7 +1,5 @@
 """What each format gives, and how damaged and hostile files are refused."""
 
-from __future__ import annotations
-
 import os
 import zipfile
 from email.message import EmailMessage

@@ -1,7 +1,5 @@
 """A folder becomes documents; a run that is killed is resumed by the next one."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess

@@ -1,7 +1,5 @@
 """A document has versions on two clocks, in whatever order they arrive."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import pytest

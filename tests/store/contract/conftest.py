@@ -1,7 +1,5 @@
 """Every store behind the port and the client: one more entry here runs the whole suite on it."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack

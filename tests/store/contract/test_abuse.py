@@ -4,8 +4,6 @@
 had none of their own.
 """
 
-from __future__ import annotations
-
 import time
 
 import pytest

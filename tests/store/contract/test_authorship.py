@@ -1,7 +1,5 @@
 """Who wrote a claim stays with it, whoever accepts, settles or restores it."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

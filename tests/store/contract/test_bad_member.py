@@ -1,7 +1,5 @@
 """One hostile member of a commit group harms nobody else in it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

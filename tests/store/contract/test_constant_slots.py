@@ -1,7 +1,5 @@
 """A slot that cannot change: any second value is a conflict, until a correction. On every store."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime, timedelta
 from itertools import product

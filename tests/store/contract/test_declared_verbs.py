@@ -1,7 +1,5 @@
 """What a declared verb takes back is said, and a stamp of the future is refused. On every store."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What an identifier proves: hard, soft and filler values, in any spelling, on every store."""
 
-from __future__ import annotations
-
 import json
 from itertools import permutations
 from pathlib import Path

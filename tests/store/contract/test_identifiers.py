@@ -1,7 +1,5 @@
 """Identifiers have a scope and a teacher: who may read a write that taught one knows it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -6,8 +6,6 @@ are those of the ledger, and whenever the same people are one and the same cases
 time before, every view is as it was then.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Hashable
 from dataclasses import dataclass, field

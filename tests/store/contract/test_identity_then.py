@@ -1,7 +1,5 @@
 """A view of an earlier time sees the identity that was believed then, waiting included."""
 
-from __future__ import annotations
-
 import contextlib
 from typing import Any
 

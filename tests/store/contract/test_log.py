@@ -1,7 +1,5 @@
 """Who did what and when, on both stores: the actors of versions, and the log."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import subprocess

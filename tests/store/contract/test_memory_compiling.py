@@ -1,7 +1,5 @@
 """Compiling over every store: scopes, replays, transfer, and what must not get in."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

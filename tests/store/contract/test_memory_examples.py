@@ -1,7 +1,5 @@
 """The worked examples and Allen's table, asked through the public client of each store."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Reading through the client: scopes, permissions, erasure, derivation, tenants, transfer."""
 
-from __future__ import annotations
-
 import pytest
 
 from tenure import Forbidden, NotFound, Principal, Write

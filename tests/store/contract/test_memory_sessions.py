@@ -1,7 +1,5 @@
 """`memory.session(…)` over both stores: durable, whole, exclusive, and never without a way back."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

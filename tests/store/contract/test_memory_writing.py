@@ -1,7 +1,5 @@
 """Writing through the client: outcomes, retries, batches, refusals. Every store passes this."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise

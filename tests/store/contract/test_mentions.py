@@ -1,7 +1,5 @@
 """Mentions of an observed text: links that are found, merged, moved and erased like the rest."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -4,8 +4,6 @@ The metamorphic tests tell random histories of people who are merged, as subject
 another order: what is shown must not depend on when the merge came.
 """
 
-from __future__ import annotations
-
 import random
 from datetime import UTC, datetime
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Names are rows: who taught one, in which scope, and who may be shown it. On every store."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import threading

@@ -1,7 +1,5 @@
 """What stands beside history: definitions, vectors, manifests, usage; none takes a stamp."""
 
-from __future__ import annotations
-
 import hashlib
 
 import pytest

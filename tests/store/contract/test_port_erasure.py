@@ -1,7 +1,5 @@
 """Erasure: nothing of the text stays, everything else does, and every reader says so."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tenure.resolution.known import Lookup

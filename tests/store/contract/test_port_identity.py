@@ -1,7 +1,5 @@
 """What a store knows about mentions: names, identifiers, clusters and blocking, as of a tx."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

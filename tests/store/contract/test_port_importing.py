@@ -1,7 +1,5 @@
 """A restore in groups: it can be cut off anywhere, and nobody reads what is not complete."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Reads agree with a plain filter over all rows, whatever the history."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import product
 

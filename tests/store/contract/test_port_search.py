@@ -1,7 +1,5 @@
 """Text, neighbourhood and decay: what is proposed, in which order, and where it is cut."""
 
-from __future__ import annotations
-
 import pytest
 
 from tenure.schema.claim import Permissions

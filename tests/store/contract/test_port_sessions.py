@@ -1,7 +1,5 @@
 """The session log: append-only, sealed, compared before it is set, and empty where it must be."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

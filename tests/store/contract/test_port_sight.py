@@ -1,7 +1,5 @@
 """Who sees what: scopes, clearance and roles in every read, and what is counted instead."""
 
-from __future__ import annotations
-
 import pytest
 
 from tenure.schema.claim import Permissions, Version

@@ -1,7 +1,5 @@
 """No call of the port reaches another tenant: generated over every method it has."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator
 from typing import NamedTuple

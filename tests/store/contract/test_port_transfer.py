@@ -1,7 +1,5 @@
 """Export and restore: the same answers on both axes, from any store into an empty one."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable

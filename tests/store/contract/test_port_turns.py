@@ -1,7 +1,5 @@
 """Turns of talk: numbered by scope as they are written, and read by their numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Versions as of a point: both axes, every shape of ask, marks, and what a view never learns."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

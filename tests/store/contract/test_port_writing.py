@@ -1,7 +1,5 @@
 """Write transactions: the lock, stamps, all or nothing, and what a plan may read."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What relates entities to others: which rows count, who sees them, and what a hub is."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from itertools import pairwise, permutations

@@ -1,7 +1,5 @@
 """Resolution through the public client: what binds, what waits, and how it is undone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

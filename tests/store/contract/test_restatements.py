@@ -1,7 +1,5 @@
 """A source that states its record again replaces what it said, and nothing else. On every store."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

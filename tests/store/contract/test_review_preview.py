@@ -1,7 +1,5 @@
 """A case's preview is the decision itself: what it says is what accepting does, on both stores."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

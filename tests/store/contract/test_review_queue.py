@@ -1,7 +1,5 @@
 """The review queue under pressure: floods, groups, bulk decisions and a second steward."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

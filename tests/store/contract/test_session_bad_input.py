@@ -1,7 +1,5 @@
 """What a session refused, or takes without losing anything: bad input, one test a kind."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

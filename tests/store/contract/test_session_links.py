@@ -1,7 +1,5 @@
 """Claims that were written from what stands in a window, and what the store says of them."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 

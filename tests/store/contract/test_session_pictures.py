@@ -1,7 +1,5 @@
 """Pictures in the results of tools, over both stores: shown, kept, told apart and given back."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Requests of a session over both stores: pinned to its log and its policy, and made again."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

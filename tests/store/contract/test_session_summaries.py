@@ -1,7 +1,5 @@
 """Summaries made ahead by a model: failing and hostile ones change nothing, good ones are taken."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

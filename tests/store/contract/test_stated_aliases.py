@@ -1,7 +1,5 @@
 """What a write says of further names: kept, or told why not, and never a choice. On every store."""
 
-from __future__ import annotations
-
 from itertools import permutations
 from typing import Any
 

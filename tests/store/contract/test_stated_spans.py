@@ -1,7 +1,5 @@
 """A start that is stated as a month or a year keeps its precision, and answers inside it say so."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is erased is gone from every byte that a store keeps, and names go on by who uses them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

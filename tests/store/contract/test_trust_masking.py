@@ -1,7 +1,5 @@
 """Personal data is whole for whom it is about and for named roles, and masked in every read."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

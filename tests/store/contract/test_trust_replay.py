@@ -1,7 +1,5 @@
 """Replaying is for whom it was compiled, from a manifest that nobody has rewritten."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import fields, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Roles and sessions: a lead directs the own projects alone, a session belongs to its user."""
 
-from __future__ import annotations
-
 import pytest
 
 from tenure import Forbidden, InvalidInput, Memory

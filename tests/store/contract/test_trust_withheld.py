@@ -1,7 +1,5 @@
 """What a caller may not see is counted nowhere: a guessed word finds out nothing."""
 
-from __future__ import annotations
-
 import json
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """Who may write what, for whom: standing, derivation, promotion, scanning. Every store passes."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

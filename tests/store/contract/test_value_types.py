@@ -1,7 +1,5 @@
 """The type that a relation knows is the type of its value. On every store."""
 
-from __future__ import annotations
-
 import pytest
 
 from tenure import InvalidInput

@@ -1,7 +1,5 @@
 """A steward's receipts name no part of an entity that no other read would tell him."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from typing import Any

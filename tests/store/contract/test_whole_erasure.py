@@ -1,7 +1,5 @@
 """An erasure is whole: whoever dies in the middle of it has erased all in the store, or nothing."""
 
-from __future__ import annotations
-
 import json
 import uuid
 from typing import Any

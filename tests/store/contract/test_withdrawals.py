@@ -1,7 +1,5 @@
 """What a person takes back, over every store: the same claims go, and no others."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What a write says beside a name is weighed before the name binds. On every store."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -4,8 +4,6 @@ It answers the handshake with Bolt 5.4, every request with success, and every qu
 of `dbms.components()` that it was given.
 """
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import struct

@@ -1,7 +1,5 @@
 """A store on the server of the run, whose tenants are wiped afterwards."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """`bolt://` and `neo4j://`: the same product over a direct and over a routed connection."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

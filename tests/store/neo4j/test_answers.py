@@ -1,7 +1,5 @@
 """Entries first, claims second: what the first round trip says wins over what is kept."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

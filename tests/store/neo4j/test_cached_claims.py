@@ -1,7 +1,5 @@
 """Two processes: one erases and hides between the two round trips of the other."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

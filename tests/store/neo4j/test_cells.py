@@ -1,7 +1,5 @@
 """Two servers as cells: tenants on each, and one that moves while the others go on writing."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping

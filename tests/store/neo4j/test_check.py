@@ -4,8 +4,6 @@ Damage is planted with plain Cypher, past every guard. The same sentences as in 
 store, and those that only relationships, labels and a schema can break.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What a process keeps decoded of a tenant's claims: bounded, and never across an erasure."""
 
-from __future__ import annotations
-
 from tenure.schema.interval import INF_US
 from tenure.store.neo4j import codec
 from tenure.store.neo4j.calls import WHOLE_COLD, WHOLE_WARM, BodyKey, ClaimCache, TenantClaims

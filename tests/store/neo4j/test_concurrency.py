@@ -1,7 +1,5 @@
 """Sixteen writers on one server, and a server that dies under them."""
 
-from __future__ import annotations
-
 import itertools
 import logging
 import secrets

@@ -1,7 +1,5 @@
 """Connecting to Neo4j: what is refused, and that each refusal says what to do."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

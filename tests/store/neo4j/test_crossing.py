@@ -1,7 +1,5 @@
 """No relationship ever joins the nodes of two tenants, whatever one of them tries."""
 
-from __future__ import annotations
-
 import contextlib
 import secrets
 from collections.abc import Iterator

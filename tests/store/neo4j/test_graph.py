@@ -1,7 +1,5 @@
 """The graph as people read it: the queries of docs/neo4j.md over the demo store."""
 
-from __future__ import annotations
-
 import os
 import re
 import secrets

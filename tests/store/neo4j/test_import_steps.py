@@ -1,7 +1,5 @@
 """A group of an import is written while the one before it is committed, and nothing is lost."""
 
-from __future__ import annotations
-
 import secrets
 import threading
 import time

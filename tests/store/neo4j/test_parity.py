@@ -4,8 +4,6 @@ A real history is replayed into each, under one tenant name, one secret key and 
 ids and boundaries are made from them. Then it goes from the embedded store to the server and back.
 """
 
-from __future__ import annotations
-
 import random
 from contextlib import ExitStack
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Every statement finds its nodes by an index, on the data of two tenants."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What goes wrong with a real server, and that each error has its code and says what to do."""
 
-from __future__ import annotations
-
 import logging
 import secrets
 import threading

@@ -1,7 +1,5 @@
 """A compile asks the server three times, whatever it needs, and answers as the embedded store."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The schema of a server: made once, mended where it lost something, refused where it is newer."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A search that is asked with the rest of a compile answers as one that is asked alone."""
 
-from __future__ import annotations
-
 import random
 from typing import NamedTuple
 

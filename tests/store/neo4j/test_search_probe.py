@@ -1,7 +1,5 @@
 """The words of a search are weighed in one call or counted one by one: the answer is the same."""
 
-from __future__ import annotations
-
 import random
 import re
 

@@ -1,7 +1,5 @@
 """Reads of the session log while another process appends to it; no server is needed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """The option `vector_index`: the server proposes, exact scores order, permissions still decide."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A store in a file of its own, with the tenant of the builders."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The caches of readers: bounded, and never showing what an erasure took."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from itertools import combinations, islice
 from pathlib import Path

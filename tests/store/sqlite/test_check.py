@@ -1,7 +1,5 @@
 """The doctor: each broken invariant is found and named, and a healthy file has none."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files and folders: what is made, what is refused and how, and that nothing is half-made."""
 
-from __future__ import annotations
-
 import functools
 import gc
 import hashlib

@@ -1,7 +1,5 @@
 """Append-only by triggers: what the file itself refuses, even from a careless statement."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing

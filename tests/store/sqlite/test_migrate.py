@@ -1,7 +1,5 @@
 """The schema of a file: brought up to date as a whole or not at all, and mended."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import threading

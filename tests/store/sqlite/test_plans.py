@@ -1,7 +1,5 @@
 """Query plans: every read uses the index it was written for, at a size where it matters."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Iterator

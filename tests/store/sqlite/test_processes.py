@@ -1,7 +1,5 @@
 """Several processes write one file, and a process dies in the middle: nothing half is kept."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """A search of some scopes takes the cheaper of two ways, and both find the same."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A write asks the file for little, and what it keeps in mind is never out of date."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterable

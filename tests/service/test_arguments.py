@@ -3,6 +3,8 @@
 The calls are read from the signatures, so a new one is tried as soon as it exists.
 """
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Iterator
 from pathlib import Path

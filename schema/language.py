@@ -102,9 +102,10 @@ class Language:
 
     def asked_of(self, slot: str, names: Iterable[str], text: str) -> frozenset[str]:
         """The names of which a text asks what has them as its value of a slot; see `asks_of`."""
-        matches: set[str] = set()
-        for pattern, name in product(self.asks_of.get(slot, ()), names):
-            if re.search(pattern.replace("{}", re.escape(name)), text[:_LONGEST], re.IGNORECASE):
+        lowered, matches = text[:_LONGEST].lower(), set[str]()
+        for pattern, name in product(_patterns(self.asks_of.get(slot, ())), names):
+            # The sign goes into the text: a pattern with the name would be compiled each time.
+            if pattern.search(lowered.replace(name.lower(), "{}")):
                 matches.add(name)
         return frozenset(matches)
 

@@ -44,16 +44,16 @@ def person(number: int) -> str:
 
 def statements_of(memory: Memory, number: int) -> tuple[Statement, ...]:
     """The statements of one read, with their parameters, as the store runs them."""
-    seen: list[Statement] = []
+    statements: list[Statement] = []
     run = neo4j.Session.run
 
     def noting(self: neo4j.Session, query: Any, parameters: Any = None, **more: Any) -> Any:
-        seen.append((query, parameters))
+        statements.append((query, parameters))
         return run(self, query, parameters, **more)
 
     with patch.object(neo4j.Session, "run", noting):
         memory.as_of().value(person(number), "office")
-    return tuple(seen)
+    return tuple(statements)
 
 
 async def measure(at_once: int, rounds: int, ways: dict[str, Way]) -> None:
@@ -70,8 +70,8 @@ async def measure(at_once: int, rounds: int, ways: dict[str, Way]) -> None:
     print(f"{at_once} reads at once, medians of {rounds} rounds in turns, ms a read")
     print(f"  {'way':<38} {'CPU':>6} {'wall':>6}")
     for name in ways:
-        own, all_of_it = statistics.median(cpu[name]), statistics.median(wall[name])
-        print(f"  {name:<38} {1_000 * own:6.2f} {1_000 * all_of_it:6.2f}")
+        cpu_s, wall_s = statistics.median(cpu[name]), statistics.median(wall[name])
+        print(f"  {name:<38} {1_000 * cpu_s:6.2f} {1_000 * wall_s:6.2f}")
 
 
 async def compare(server: Server, at_once: int, rounds: int) -> None:
@@ -125,9 +125,9 @@ def main() -> None:
     parser.add_argument("--version", default=wanted_version())
     parser.add_argument("--at-once", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=10)
-    given = parser.parse_args()
-    with running_server(given.version) as server:
-        asyncio.run(compare(server, given.at_once, given.rounds))
+    arguments = parser.parse_args()
+    with running_server(arguments.version) as server:
+        asyncio.run(compare(server, arguments.at_once, arguments.rounds))
 
 
 if __name__ == "__main__":

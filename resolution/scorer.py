@@ -66,13 +66,7 @@ from .clusters import Clusters
 from .compare import Measures
 from .context import PairContext, PersonContext, context_ceiling, context_of
 from .extract import may_be_person
-from .identifiers import (
-    SHARED_FROM,
-    excluding_schemes,
-    holders_of,
-    stated_identifiers,
-    weigh,
-)
+from .identifiers import SHARED_FROM, excluding_schemes, holders_of, stated_identifiers, weigh
 from .keys import alias_key, folded
 from .known import FamilyName, NearTest
 from .model import Model, default_model
@@ -214,7 +208,7 @@ class NameScorer:
             if candidate.score < rules.bands.review_above:
                 continue
             members = known.members(candidate.entity)
-            is_rival = weigh(mention, candidate.entity, known, rules).agrees
+            has_evidence = bool(weigh(mention, candidate.entity, known, rules).agrees)
             for row in known.rows_between(members):
                 is_automatic = row.judged_by in _AUTOMATIC
                 if not is_automatic or row.verdict is not JudgementVerdict.MATCH:
@@ -223,7 +217,8 @@ class NameScorer:
                 if bound is None or not rules.knows(bound, known):
                     continue
                 # A birth date or a contact that speaks for the two is more than a name says.
-                if not is_rival and any(_rests_on(row, name) for name, _ in rules.bands.attributes):
+                attributes = dict(rules.bands.attributes)
+                if not has_evidence and any(_rests_on(row, name) for name in attributes):
                     continue
                 kind = _kind(mention, bound)
                 names = [form_of(mention.name, kind)]

@@ -19,14 +19,7 @@ from .layers import LAYERS
 from .limits import check_text
 from .records import short_repr
 from .slots import BUILT_IN_KINDS
-from .vocabulary import (
-    Authority,
-    Classification,
-    ObjectType,
-    StateLayer,
-    parse,
-    parse_level,
-)
+from .vocabulary import Authority, Classification, ObjectType, StateLayer, parse, parse_level
 
 EVERYONE_TAG: Final = "*"
 """The tag that every principal holds; an empty allow list means this."""

@@ -1,4 +1,4 @@
-"""Helpers for records: a `repr` that fits on two lines of a terminal, and a frozen dictionary.
+"""Helpers for records: a short `repr`, a frozen dictionary, and tables that come with a package.
 
 A short record prints like any dataclass, with words for members of closed lists and times as ISO
 8601. A longer one shortens its long values and ids, leaves out fields that have their defaults, and
@@ -28,9 +28,11 @@ from __future__ import annotations
 
 import re
 import reprlib
+import tomllib
 from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import datetime
 from enum import Enum
+from pkgutil import get_data
 from typing import Any, Final, NoReturn, TypeVar
 
 REPR_LENGTH: Final = 200
@@ -130,3 +132,8 @@ class FrozenDict(dict[Key, Value]):
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse
+
+
+def packaged_table(package: str | None, name: str) -> dict[str, Any]:
+    """A TOML file that is installed in a package, as that package names itself."""
+    return tomllib.loads((get_data(package or "", name) or b"").decode())

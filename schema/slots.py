@@ -16,16 +16,14 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from pkgutil import get_data
 from typing import Final, Literal, Protocol
 
 from .errors import InvalidInput, quoted, unknown
 from .layers import DecayRule
-from .records import FrozenDict, short_repr
+from .records import FrozenDict, packaged_table, short_repr
 from .terms import STOP_WORDS, stem
 from .vocabulary import (
     Cardinality,
@@ -97,7 +95,7 @@ GraphForm = Literal["graphml", "json"]
 @cache
 def other_words_of_slots() -> Mapping[str, str]:
     """Other words that people have for a built-in slot, by its name."""
-    return tomllib.loads((get_data(__package__ or "", "slot_words.toml") or b"").decode())
+    return packaged_table(__package__, "slot_words.toml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

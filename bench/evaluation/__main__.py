@@ -348,15 +348,15 @@ def fit(
 
     from .resolution import fit_columns
 
-    found = fit_columns(_labelled_pairs(file), file.name)
-    output.write_text(model_to_json(found.model), encoding="utf-8")
-    answer(context, found, lambda screen: _show_fit(screen, found))
+    report = fit_columns(_labelled_pairs(file), file.name)
+    output.write_text(model_to_json(report.model), encoding="utf-8")
+    answer(context, report, lambda screen: _show_fit(screen, report))
 
 
-def _show_fit(screen: Screen, found: FitReport) -> None:
-    screen.line(f"model {found.model.version}; what it does to the third that was held out:")
-    screen.table((found.held_out.pooled, *found.held_out.sets), _SETS)
-    screen.table(found.levels, _LEVELS)
+def _show_fit(screen: Screen, report: FitReport) -> None:
+    screen.line(f"model {report.model.version}; what it does to the third that was held out:")
+    screen.table((report.held_out.pooled, *report.held_out.sets), _SETS)
+    screen.table(report.levels, _LEVELS)
 
 
 def _proof(row: SetReport) -> str:

@@ -185,8 +185,8 @@ class _Solution(NamedTuple):
 
 
 def _solve(members: Sequence[Marginal], room: int, quantum: int) -> _Solution:
-    floors = [0] * len(members)
-    units = fill(members, room) if quantum == 1 else _fill_on_grid(members, room, quantum, floors)
+    units = [0] * len(members)
+    units = fill(members, room) if quantum == 1 else _fill_on_grid(members, room, quantum, units)
     worth: list[float] = []
     tokens: list[int] = []
     for item, count in zip(members, units, strict=True):

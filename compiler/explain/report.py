@@ -12,15 +12,13 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pkgutil import get_data
 from typing import Final, NamedTuple
 
 from ...schema.compile_terms import PriorityTier, Stability
-from ...schema.records import short_repr
+from ...schema.records import packaged_table, short_repr
 from ...schema.values import iso
 from ..format.grammar import Block
 from ..ir.records import Gap
@@ -32,7 +30,7 @@ from ..trace.trace import CompiledObject, QuarantinedObject, SectionUse, Trace
 
 @cache
 def _words() -> Mapping[str, Mapping[str, str]]:
-    return tomllib.loads((get_data(__package__ or "", "words.toml") or b"").decode())
+    return packaged_table(__package__, "words.toml")
 
 
 def gap_words(code: str) -> str:

@@ -446,13 +446,15 @@ def _ends_ask(candidates: Candidates, leaders: Sequence[str]) -> Ask | None:
     begins at whom the question names by a part of the name, so there the first step ends it.
     """
     context, ends = candidates.context, dict[str, None]()
-    slots = asked_slots(context)
+    slots = asked_slots(context) if leaders else {}
     for version, via, hop in candidates.rows.values():
         details = version.details
         is_end = via & Via.NEIGHBOUR and hop == 2
         is_end = is_end or (details.subject_id in leaders and details.slot in slots)
         if details.value_entity_id is not None and is_end and version.visible:
             ends[details.value_entity_id] = None
+    if ends and not leaders:
+        slots = asked_slots(context)
     subjects = tuple(ends)[: context.rules.neighbour_entities]
     return Ask(subjects=subjects, slots=tuple(sorted(slots))) if slots and ends else None
 

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
 from typing import Final, NamedTuple
 
 from ...resolution.known import Known
@@ -138,14 +137,15 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
     slots = slots_of(wording, all_names, context.vocabulary, language)
     inverse: set[tuple[str, str]] = set()
     related_slots = sorted(language.asks_of.keys() & context.vocabulary.slots.keys())
-    for root, slot in product(names, related_slots):
-        mentions = [phrase for phrase in phrases if terms_of(phrase) <= names[root]]
+    for root, name_terms in names.items():
+        mentions = [phrase for phrase in phrases if terms_of(phrase) <= name_terms]
         for binding in snapshot.query_subjects:
             if binding.entities == (root,):
                 mentions.append(binding.mention)
-        if language.asked_of(slot, mentions, wording):
-            inverse.add((root, slot))
-            slots[slot] = slots.get(slot, Trigger(FULL, slot_terms(slot)))._replace(surely=FULL)
+        for slot in related_slots:
+            if language.asked_of(slot, mentions, wording):
+                inverse.add((root, slot))
+                slots[slot] = slots.get(slot, Trigger(FULL, slot_terms(slot)))._replace(surely=FULL)
     words: set[str] = set()
     for slot in slots:
         words |= _words_of(context.vocabulary.slots[slot], context.language)

@@ -227,15 +227,15 @@ class _Walk:
             edge = self.edges[object_id]
             is_about = edge.subject == link.entity
             nearest = least.get((edge.slot, is_about))
-            # Whom somebody manages is only asked where nothing says who manages him, or where the
-            # question asks it by its form.
+            # A slot is read from its subject. It is read from its value only if no subject has it,
+            # or if the form of the question asks for that end.
             is_second = not is_about and (link.distance or least.get((edge.slot, True)) == 0)
             is_inverse = is_about and (link.entity, edge.slot) in self.topic.inverse
             if nearest is None or is_second or is_inverse:
                 continue
             # An asked relation leads from the seeds alone: "the team of the owner of Nova".
             asked_steps = [self.edges[step].slot in self.topic.slots for step in link.way]
-            is_led = all(asked_steps) if nearest == 0 or any(asked_steps) else True
+            is_led = all(asked_steps) or (nearest > 0 and not any(asked_steps))
             if link.distance > nearest and not is_led:
                 continue
             surely = self.topic.slots[edge.slot].surely

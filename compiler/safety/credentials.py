@@ -19,13 +19,12 @@ import itertools
 import json
 import math
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pkgutil import get_data
 from typing import Final
 
+from ...schema.records import packaged_table
 from .canonical_text import canonicalise
 from .finding import Finding
 
@@ -130,7 +129,7 @@ _CHECKS: Final[Mapping[str, Callable[[str], bool]]] = {
 
 
 def _load_forms() -> Iterator[_Form]:
-    table = tomllib.loads((get_data(__package__ or "", "credentials.toml") or b"").decode())
+    table = packaged_table(__package__, "credentials.toml")
     for row in table["form"]:
         yield _Form(
             row["code"],

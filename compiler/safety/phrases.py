@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import itertools
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from operator import attrgetter
-from pkgutil import get_data
 from typing import Final
+
+from ...schema.records import packaged_table
 
 
 class AttackClass(StrEnum):
@@ -55,7 +55,7 @@ class PhraseRule:
 
 def _rules() -> Iterator[PhraseRule]:
     # Without `importlib.resources`, which loads zipfile and more.
-    tables = tomllib.loads((get_data(__package__ or "", "phrases.toml") or b"").decode())
+    tables = packaged_table(__package__, "phrases.toml")
     groups: Mapping[str, str] = tables["groups"]
     for row in tables["rules"]:
         source = "|".join(row["patterns"])

@@ -68,8 +68,7 @@ _IRRELEVANT = PriorityTier.IRRELEVANT.value
 _MOST_NEAR: Final = 40
 """Facts that only their link brought."""
 _PAST_WEIGHT: Final = 1_000
-"""By how much the relevance of a turn is divided that says what holds no more; of a fact it is the
-most relevance."""
+"""The relevance of a turn that no longer holds is divided by this; a past fact has at most this."""
 
 
 Focus = tuple[Topic, Links]
@@ -126,7 +125,7 @@ def rank(
 
     past_facts = _past_facts(validated.ended_facts, links, admission, scale, verdicts)
     for candidate in past_facts:
-        # What is not shown must not answer by what is missing from the words nobody knows.
+        # To leave a masked value out of the unknown words would confirm it.
         if is_masked(candidate, snapshot, context):
             continue
         unmatched -= value_terms(content_of(version_of(candidate)).value_json)

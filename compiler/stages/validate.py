@@ -92,11 +92,11 @@ def validate(
     for candidate in groups.ended_rows:
         version = version_of(candidate)
         for shadow in hidden.get(_slot_of(candidate, version, context), ()):
-            # Which of the two held at that time is not for this caller to know.
+            # The caller may not learn which of the two held at that time.
             if version_of(shadow).row.interval.overlaps(version.row.interval):
                 outranked[_row_of(candidate)] = "other_scope"
     ended_facts = tuple(_ended_facts(groups, outranked, wanted_slots, context))
-    # What held once is over, whatever outweighs it by now.
+    # A fact that held once has ended, also if a stronger source contradicts it later.
     for candidate, _ in ended_facts:
         groups.overridden.pop(candidate.object_id, None)
     groups.verdicts += groups.overridden.values()

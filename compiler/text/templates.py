@@ -7,19 +7,18 @@ Checklist C-038.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from pkgutil import get_data
 from string import Formatter
 from typing import Any
 
+from ...schema.records import packaged_table
 from ...schema.vocabulary import SlotKind
 
 
 @cache
 def _tables() -> Mapping[str, Mapping[str, Any]]:
-    return tomllib.loads((get_data(__package__ or "", "templates.toml") or b"").decode())
+    return packaged_table(__package__, "templates.toml")
 
 
 def taste(slot: str) -> str | None:

@@ -287,7 +287,7 @@ class Backend:
     ) -> Vocabulary:
         """The vocabulary that is kept, with what was defined since."""
         known = self.known_words(tenant)
-        # In their order: a later one may define the same word anew.
+        # In order, because a later definition replaces an earlier one of the same word.
         for _, definition in definitions(known.version):
             known = with_definition(known, json.loads(definition))
 

@@ -5,10 +5,10 @@ A record whose own field has a docstring is described by that; these words stand
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from pkgutil import get_data
+
+from ...schema.records import packaged_table
 
 
 @cache
@@ -17,7 +17,7 @@ def field_words() -> Mapping[str, str]:
 
     Read when the first help or description asks for it: most commands need none.
     """
-    return tomllib.loads((get_data(__package__ or "", "fields.toml") or b"").decode())
+    return packaged_table(__package__, "fields.toml")
 
 
 def request_words(call: str, name: str) -> str:

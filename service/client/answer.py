@@ -14,19 +14,18 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from operator import attrgetter
-from pkgutil import get_data
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...schema.compile_terms import GapCode
 from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput
+from ...schema.records import packaged_table
 from ...schema.values import canonical_json
 from ...schema.vocabulary import ActionKind, SlotStatus
 from ..backend.caller import backend_of
@@ -366,7 +365,7 @@ def _sayings(state: SlotState) -> tuple[SlotStatus, list[str]]:
 @cache
 def action_words() -> Mapping[str, Mapping[str, str]]:
     """By kind of action: `heading`, the answers `accept` and `reject`, and their `effect`."""
-    return tomllib.loads((get_data(__package__ or "", "action_words.toml") or b"").decode())
+    return packaged_table(__package__, "action_words.toml")
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from ..visual.zone import zone_named
 from .blocks import check_archive, refusal
 
 _HALF: Final = r"[AaPp]\.?\s?[Mm]\.?|[上下午]午|午[前後]|오[전후]|[صم]"
-"""Of a day, as phones write it; `_AFTERNOON` has what tells the second."""
+"""The half of the day, as phones write it; `_AFTERNOON` has the letters of the second half."""
 _AFTERNOON: Final = frozenset("Pp下後후م")
 _LINE: Final = re.compile(
     r"^[\u200e\u200f\ufeff]*\[?(?P<date>\d{1,4}(?:[./-]\s?\d{1,4}){2})\.?[,،]?\s+"

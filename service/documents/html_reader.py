@@ -114,11 +114,11 @@ def read_docx(data: bytes, name: str) -> FileReading:
     )
     properties = b""
     drops: Counter[str] = Counter()
-    shown = io.BytesIO()
+    archive_copy = io.BytesIO()
     try:
         with (
             zipfile.ZipFile(io.BytesIO(data)) as archive,
-            zipfile.ZipFile(shown, "w") as parts,
+            zipfile.ZipFile(archive_copy, "w") as parts,
         ):
             check_archive(archive, len(data), name)
             archive.getinfo("word/document.xml")
@@ -136,7 +136,9 @@ def read_docx(data: bytes, name: str) -> FileReading:
                     drops["outside_main"] += len(words.split())
                 elif member == "docProps/core.xml":
                     properties = content
-        page = mammoth.convert_to_html(shown, convert_image=no_picture, style_map=_STYLES).value
+        page = mammoth.convert_to_html(
+            archive_copy, convert_image=no_picture, style_map=_STYLES
+        ).value
     except TenureError:
         raise
     except (zipfile.BadZipFile, KeyError, ValueError, EOFError, OSError, ExpatError) as error:

@@ -75,7 +75,7 @@ def _part_blocks(
     elif kind in ("multipart/alternative", "multipart/related"):
         body = part.get_body(("plain", "html"))
         if body is not None and not _payload(body).strip():
-            # A body without a word stands for the one in the other form.
+            # If the plain form has no words, the message is in the HTML form.
             body = part.get_body(("html", "plain"))
         drops["attachment"] += len(list(part.iter_attachments())) + (body is None)
         if body is not None:

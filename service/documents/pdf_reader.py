@@ -120,8 +120,10 @@ def _lines(pdfium: Any, page: Any, number: int) -> Iterator[_Line]:
         start += len(line)
         if not bare:
             continue
-        found = [raw.FPDFText_GetCharIndexFromTextIndex(text_page, place) for place in edges]
-        indices = [place if index < 0 else index for index, place in zip(found, edges, strict=True)]
+        indices: list[int] = []
+        for place in edges:
+            char_index = raw.FPDFText_GetCharIndexFromTextIndex(text_page, place)
+            indices.append(place if char_index < 0 else char_index)
         index = indices[0]
         box, is_painted = (0.0, 0.0, 0.0, 0.0), True
         with suppress(pdfium.PdfiumError):

@@ -12,14 +12,7 @@ from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from .blocks import (
-    FileBlock,
-    FileBlockKind,
-    FileReading,
-    count_words,
-    extra_module,
-    refusal,
-)
+from .blocks import FileBlock, FileBlockKind, FileReading, count_words, extra_module, refusal
 
 _UNSEEN: Final = re.compile(
     r"(?P<code>(?<![`\\])(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"

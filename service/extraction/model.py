@@ -497,9 +497,9 @@ def _stated_moment(value: object, *, is_end: bool = False) -> tuple[datetime | N
     """A stated day or moment in UTC; a month or year with its precision. An end counts through."""
     try:
         span = calendar_span(value) if isinstance(value, str) else None
-        stated = span.first if span else datetime.fromisoformat(str(value))
+        moment = span.first if span else datetime.fromisoformat(str(value))
     except ValueError:
         return None, ""
-    stated = (span.end if span and is_end else None) or stated
+    moment = (span.end if span and is_end else None) or moment
     precision = span.precision if span else ""
-    return stated.replace(tzinfo=stated.tzinfo or UTC).astimezone(UTC), precision
+    return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC), precision

@@ -80,8 +80,7 @@ class ObjectShaper:
         edges = reader.edges(object_ids, tx_us=point.tx_us) if object_ids else ()
         self._confirmed = _confirmations(edges)
         self._winners = _visible_winners(reader, edges, access, point)
-        usage = reader.find(USAGE, "object_id", object_ids)
-        self._usage: Mapping[str, Usage] = {one.object_id: one for one in usage}
+        self._usage = usage_of(reader, object_ids)
 
     def value(self, version: Version) -> Any:
         """What a version says, an entity under a name that may be seen."""
@@ -210,6 +209,11 @@ def visible_rows(versions: Iterable[Version]) -> list[Version]:
 def visible_object_ids(versions: Iterable[Version]) -> set[str]:
     """The ids of the objects of which the caller may see a row."""
     return {version.row.claim.object_id for version in versions if version.visible}
+
+
+def usage_of(reader: Reader, object_ids: Sequence[str]) -> dict[str, Usage]:
+    """How often compiles used each of these objects, by id."""
+    return {usage.object_id: usage for usage in reader.find(USAGE, "object_id", object_ids)}
 
 
 def _confirmations(edges: Sequence[Edge]) -> dict[str, int]:

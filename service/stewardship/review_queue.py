@@ -20,8 +20,7 @@ from ...schema.principal import Principal
 from ...schema.vocabulary import CandidateSource, ReviewState
 from ...store.commit.admission import suggestion
 from ...store.port.store import Ask, Point, Reader, Usage
-from ...store.port.tables import USAGE
-from ..reading.objects import visible_rows
+from ..reading.objects import usage_of, visible_rows
 from ..reading.view import sight_of
 from .review_page import best_of
 
@@ -197,7 +196,7 @@ def _holdings(
     usage: Mapping[str, Usage] = {}
     if principal.holds(MAY_AUDIT):
         object_ids = [version.row.claim.object_id for version in visible_versions]
-        usage = {one.object_id: one for one in reader.find(USAGE, "object_id", object_ids)}
+        usage = usage_of(reader, object_ids)
 
     facts, uses = Counter[str](), Counter[str]()
     for version in visible_versions:

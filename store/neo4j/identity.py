@@ -10,6 +10,7 @@ integers computed outside the server, so both stores agree.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import filterfalse
@@ -78,7 +79,7 @@ class _Match:
     taught_levels: dict[str, int]
 
 
-class Neo4jRegister:
+class Neo4jRegister(ABC):
     """The look-ups of a reader or a writer, as of the last stamp at most."""
 
     def __init__(self) -> None:
@@ -86,13 +87,13 @@ class Neo4jRegister:
         self._names: _NameAnswer | None = None
 
     @property
+    @abstractmethod
     def calls(self) -> Calls:
         """What runs statements."""
-        raise NotImplementedError
 
+    @abstractmethod
     def last_us(self) -> int:
         """The last stamp."""
-        raise NotImplementedError
 
     def pin(self, tx_us: int) -> int:
         """A stamp, the last one at most."""

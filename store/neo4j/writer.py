@@ -201,7 +201,7 @@ class Neo4jWriteTx(SharedReads):
         """Empty texts of events, and drop their sessions' snapshots; events and chain stay."""
         for portion in portions_of([place._asdict() for place in places]):
             self.calls.rows(core.EMPTY_TEXTS, rows=portion)
-        # A snapshot repeats texts in ways that nobody can search, so none of them stays.
+        # A snapshot repeats texts in a form that cannot be searched, so all of them are deleted.
         for session in {place.session for place in places}:
             self.calls.rows(core.DROP_SNAPSHOTS, session=session, keep=0)
 

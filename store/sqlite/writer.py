@@ -179,7 +179,7 @@ class SqliteWriteTx(SqliteRegister, ClaimLookups):
         """Empty texts of events, and drop their sessions' snapshots; events and chain stay."""
         db = self._connection()
         db.executemany(register_sql.EMPTY_TEXTS, places)
-        # A snapshot repeats texts in ways that nobody can search, so none of them stays.
+        # A snapshot repeats texts in a form that cannot be searched, so all of them are deleted.
         for session in {place.session for place in places}:
             db.execute(register_sql.DROP_SNAPSHOTS, {"session": session, "keep": 0})
         self._erased = True

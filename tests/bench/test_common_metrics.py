@@ -213,7 +213,7 @@ def dataset(folder: Path) -> Path:
 def test_a_changed_copy_has_other_names_days_values_and_words(tmp_path: Path) -> None:
     copy = write_changed(dataset(tmp_path), tmp_path / "copy")
     text = "".join(path.read_text() for path in sorted(copy.iterdir())).lower()
-    # Ids and scenarios keep their words: no system is told them.
+    # Ids and scenarios are not changed, because no system reads them.
     kept = text.replace('"scenario": "tilda"', "").replace('"scenario": "kiln"', "")
     assert not any(name in kept for name in ("tilda", "kiln", "clay", "2026-0"))
     events = [json.loads(line) for line in (copy / "events.jsonl").read_text().splitlines()]
@@ -441,7 +441,7 @@ def test_beam_batches_are_sessions_and_labels_may_be_nested(tmp_path: Path) -> N
 def test_memconflict_support_follows_from_the_released_ids(tmp_path: Path) -> None:
     report = measured(tmp_path, "memconflict", MEMCONFLICT)
     assert set(report.rankings["tenure search"]) == {"p1|S3|q1"}
-    # The truth is in the first session; the third only repeats what somebody said.
+    # The first session has the answer; the third one quotes it.
     assert report.scores["tenure search", 5][0].recall_any == 1.0
     assert dict(report.left_out) == {UNLABELLED: 1}
 

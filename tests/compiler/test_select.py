@@ -131,7 +131,7 @@ class TestEnvelope:
             assert value - free <= reached + 1e-9
 
 
-# ---- What stands behind several times the budget competes for none of it.
+# ---- Only the best candidates, several budgets long, compete for the budget.
 
 TALK = {"object_type": "retrieved_passage", "layer": "user", "origin": "chat://a"}
 
@@ -176,7 +176,7 @@ def test_what_covers_an_acceptance_item_competes_however_little_it_is_worth() ->
     assert "omega page" in envelope.text
 
 
-# ---- Statements are worth what they do for the question and what nobody has said yet.
+# ---- A statement is worth what it adds to the answer and what is new in it.
 
 ASKED = frozenset({"alpha", "beta"})
 

@@ -419,7 +419,7 @@ def test_a_word_that_two_may_differ_by_asks_a_person(
     assert outcome(left, right, entity_type, PROJECT) == "review"
 
 
-# ---- Attributes: equal things are equal however they are written, and a conflict is told apart.
+# ---- Attributes: equal values in other spellings are equal, and a conflict is recognised.
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,6 @@ from .frame import (
     answer,
     columns,
     frame_of,
-    note,
     object_of,
     open_memory,
 )
@@ -409,18 +408,13 @@ def write_pages(
     if html is not None:
         from ...service.client.answer import opening_words
 
-        _write(html, envelope.to_html(words=opening_words(memory, envelope)))
+        write_bytes(html, envelope.to_html(words=opening_words(memory, envelope)).encode())
     if svg is not None:
         draw = {
             Picture.BUDGET: envelope.budget_svg,
             Picture.LINEAGE: envelope.lineage_svg,
         }
-        _write(svg, draw[picture]() + "\n")
-
-
-def _write(path: Path, text: str) -> None:
-    write_bytes(path, text.encode("utf-8"))
-    note(f"wrote {path}")
+        write_bytes(svg, f"{draw[picture]()}\n".encode())
 
 
 def explanation(envelope: Envelope) -> Mapping[str, Any]:

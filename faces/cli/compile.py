@@ -31,7 +31,7 @@ from .audit import (
     write_pages,
 )
 from .commands import CallAnswer, Display, call_command, command
-from .frame import Columns, Screen, answer, columns, note, open_memory
+from .frame import Columns, Screen, answer, columns, confirm, note, open_memory
 from .main import envelope_named, read_bytes, read_text, write_bytes
 
 if TYPE_CHECKING:
@@ -602,7 +602,6 @@ def get(context: typer.Context, address: str, *, target: Path | None = None) -> 
 
     if target is not None:
         write_bytes(target, data)
-        note(f"wrote {len(data):,} bytes to {target}")
     else:
         # Bytes go past the text layer, which may hold something that was printed before.
         sys.stdout.flush()
@@ -632,8 +631,7 @@ def erase(context: typer.Context, address: str, *, reason: str = "", yes: bool =
         reason: Why; it stays in the tombstone.
         yes: Do not ask.
     """
-    if not yes:
-        typer.confirm(f"Erase {address} for ever?", abort=True, err=True)
+    confirm(context, f"Erase {address} for ever?", yes=yes)
     with open_memory(context) as memory:
         memory.artifacts.erase(address, reason=reason)
     answer(context, {"address": address, "reason": reason}, f"erased {address}")

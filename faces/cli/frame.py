@@ -317,6 +317,14 @@ def note(text: str) -> None:
         print(visible(text), file=sys.stderr)
 
 
+def confirm(context: typer.Context, question: str, *, yes: bool) -> None:
+    """Ask before what cannot be undone, unless `--yes` answered already."""
+    if not yes and frame_of(context).as_json:
+        raise typer.BadParameter("a program is not asked; state --yes with --json")
+    if not yes:
+        typer.confirm(question, abort=True, err=True)
+
+
 def note_command(command: str) -> None:
     """Tell a command on standard error, in one line however long: it is there to be copied."""
     print(f"  {visible(command)}", file=sys.stderr)

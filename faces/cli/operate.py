@@ -27,6 +27,7 @@ from .frame import (
     Columns,
     Screen,
     answer,
+    confirm,
     entity_of,
     frame_of,
     note,
@@ -132,13 +133,8 @@ def erase(
             answer(context, preview, lambda screen: _show_preview(screen, preview))
             return
         # The words and not the id alone: nobody knows by an id what is about to be gone.
-        if not yes:
-            title = _title(memory, target, subject)
-            typer.confirm(
-                f"Erase {title} for ever ({counted(len(preview), 'object')} that you see)?",
-                abort=True,
-                err=True,
-            )
+        title, size = _title(memory, target, subject), counted(len(preview), "object")
+        confirm(context, f"Erase {title} for ever ({size} that you see)?", yes=yes)
         receipt = memory.erase(target, entity=subject, reason=reason)
     answer(context, receipt, lambda screen: _show_erasure(screen, receipt))
 

@@ -672,6 +672,8 @@ def test_an_erasure_asks_first_and_leaves_a_tombstone(run: Run) -> None:
     assert aborted.exit_code == 1
     assert told(run, "get", "Sam Rivera", "office")["value"] == "Chicago"
     assert "[missing_reason]" in run("erase", receipt["object_id"], "--yes", code=1).stderr
+    unasked = run("--json", "erase", receipt["object_id"], "--reason", "r", code=2)
+    assert (unasked.stdout, json.loads(unasked.stderr)["error"]["code"]) == ("", "wrong_usage")
     shown = run("erase", receipt["object_id"], "--reason", "case 17", "--yes").stdout
     assert "case 17" in shown
     assert told(run, "get", "Sam Rivera", "office")["value"] == "Austin"

@@ -189,7 +189,8 @@ def test_an_artifact_goes_in_comes_back_and_is_erased(run: Run, tmp_path: Path) 
         "deploy.log", "tool://ci", "text/plain")  # fmt: skip
     assert run("artifact", "get", address).stdout_bytes == log.read_bytes()
     out = tmp_path / "out.log"
-    run("artifact", "get", address, "--out", str(out))
+    assert f"wrote {out}" in run("artifact", "get", address, "--out", str(out)).stderr
+    assert f"replaced {out}" in run("artifact", "get", address, "--out", str(out)).stderr
     assert out.read_bytes() == log.read_bytes()
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     (tmp_path / "link").symlink_to(tmp_path / "outside")

@@ -93,6 +93,8 @@ def read_file(
     form = format_of(data, name, media_type)
     content = data if form.takes_bytes else decode(data, name, encoding)
     options: dict[str, Any] = {"password": password} if form is _PDF else {}
+    if form.name == "mail":
+        options = {"encoding": encoding}
     reading = form.read(content, name, **options)
     blocks = [block for block in reading.blocks if block.text.strip()]
     for place, block in enumerate(blocks):

@@ -299,6 +299,6 @@ def erase(context: typer.Context, name: str, *, reason: str, yes: bool = False) 
         yes: Do not ask.
     """
     with open_memory(context) as memory:
-        confirm(context, f"Erase {name} with all its versions for ever?", yes=yes)
+        confirm(context, f"Erase {name} with all its versions for ever?", reason, yes=yes)
         receipt = memory.erase(document=name, reason=reason)
     answer(context, receipt, f"erased {name}: {counted(len(receipt.object_ids), 'object')}")

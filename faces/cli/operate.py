@@ -120,11 +120,6 @@ def erase(
     """
     if bool(object_id) == bool(entity):
         raise InvalidInput("name an ID or an --entity, one of them", code="missing_subject")
-    if not reason.strip():
-        raise InvalidInput(
-            "state the reason with --reason; the tombstone keeps it", code="missing_reason"
-        )
-
     with open_memory(context) as memory:
         target = object_id and object_of(memory, object_id)
         subject = entity and entity_of(memory, entity)
@@ -134,7 +129,7 @@ def erase(
             return
         # The words and not the id alone: nobody knows by an id what is about to be gone.
         title, size = _title(memory, target, subject), counted(len(preview), "object")
-        confirm(context, f"Erase {title} for ever ({size} that you see)?", yes=yes)
+        confirm(context, f"Erase {title} for ever ({size} that you see)?", reason, yes=yes)
         receipt = memory.erase(target, entity=subject, reason=reason)
     answer(context, receipt, lambda screen: _show_erasure(screen, receipt))
 

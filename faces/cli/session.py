@@ -221,16 +221,9 @@ def erase(context: typer.Context, name: str, *, reason: str = "", yes: bool = Fa
         reason: Why; it stays in the tombstone.
         yes: Do not ask.
     """
-    from ...schema.errors import InvalidInput
-
-    if not reason.strip():
-        raise InvalidInput(
-            "state the reason with --reason; the tombstone keeps it", code="missing_reason"
-        )
-
     with open_memory(context) as memory:
         events = counted(_event_count(memory, name), "event")
-        confirm(context, f"Erase all {events} of session {name} for ever?", yes=yes)
+        confirm(context, f"Erase all {events} of session {name} for ever?", reason, yes=yes)
         object_ids = memory.erase_session(name, reason=reason)
 
     def show_erasure(screen: Screen) -> None:

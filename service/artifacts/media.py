@@ -31,8 +31,9 @@ from ...compiler.render.media import Originals, SentMedia, planned_size, sent_me
 from ...compiler.request.request import MediaKind
 from ...compiler.tokens.modality import FRAME_MS
 from ...schema.artifact import is_address
-from ...schema.errors import InvalidInput, TenureError, Unavailable
+from ...schema.errors import InvalidInput, TenureError
 from ..backend.caller import Caller
+from ..backend.files import needs_extra
 from ..reading.envelopes import request_items
 from ..visual.text import opening
 from .artifacts import Artifacts
@@ -180,16 +181,8 @@ def made_picture(data: bytes, picture: MediaEntry) -> SentMedia:
 
 
 def _pillow() -> Any:
-    try:
+    with needs_extra("media", code="media_unavailable"):
         return import_module("PIL.Image")
-    except ModuleNotFoundError as error:
-        if error.name not in ("PIL", "PIL.Image"):
-            raise
-        raise Unavailable(
-            "pictures are cut and resized with Pillow, which is not installed; run: "
-            "pip install 'tenure[media]'",
-            code="media_unavailable",
-        ) from error
 
 
 def _too_large(uri: str) -> InvalidInput:

@@ -44,7 +44,7 @@ def read_mail(data: bytes, name: str, encoding: str | None = None) -> FileReadin
     drops: Counter[str] = Counter()
     dates: list[str] = []
     for part in filter(bytes.strip, _START.split(data) if is_box else [data]):
-        message = message_from_bytes(part, policy=_EightBits())
+        message = cast("EmailMessage", message_from_bytes(part, policy=_EightBits()))
         if not message.keys():
             raise refusal("bad_document", f"{name} is no mail: it has no header")
         try:

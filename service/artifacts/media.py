@@ -163,7 +163,9 @@ def made_picture(data: bytes, picture: MediaEntry) -> SentMedia:
 
     # The header is read before Pillow opens anything: a small file may unpack to gigabytes.
     problem = measures(data, MediaKind.IMAGE)
-    library, uri = _pillow(), picture.media.uri
+    uri = picture.media.uri
+    with needs_extra("media", code="media_unavailable"):
+        library: Any = import_module("PIL.Image")
     _check_pixels(int(problem.get("width", 0)), int(problem.get("height", 0)), uri=uri)
     bombs = library.DecompressionBombError, library.DecompressionBombWarning
     try:
@@ -178,11 +180,6 @@ def made_picture(data: bytes, picture: MediaEntry) -> SentMedia:
         raise _bad(
             f"{uri} cannot be read as a picture ({error}): keep it again as PNG or JPEG"
         ) from error
-
-
-def _pillow() -> Any:
-    with needs_extra("media", code="media_unavailable"):
-        return import_module("PIL.Image")
 
 
 def _too_large(uri: str) -> InvalidInput:

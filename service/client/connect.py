@@ -87,7 +87,8 @@ def connect(
         Unavailable: when the store cannot be opened, with what to do.
     """
     if (address := _address(url)).startswith(_HTTP):
-        return _remote_memory(address, token)
+        face = import_module("tenure.faces.remote.memory")
+        return cast("Memory", face.open_remote(address, token))
     _check_options(principal, caches, answers)
     place = Place(address, auth, database, cells, vector_index, durability, caches)
     backend = Backend(
@@ -134,11 +135,6 @@ def _check_options(principal: object, caches: object, answers: object) -> None:
         raise InvalidInput(
             f"answers is the path of a file, not {type(answers).__name__}", code="bad_settings"
         )
-
-
-def _remote_memory(url: str, token: str | None) -> Memory:
-    memory: Memory = import_module("tenure.faces.remote.memory").open_remote(url, token)
-    return memory
 
 
 class _Files(NamedTuple):

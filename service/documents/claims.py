@@ -20,7 +20,7 @@ from ...schema.vocabulary import SlotKind
 from ...schema.write import Draft, Write
 from ..backend.caller import Caller, instant
 from ..extraction.choice import TextQuestion, answer_key, kept_extractions
-from ..extraction.claims import ExtractedClaim, ExtractionContext, PaidExtractor
+from ..extraction.claims import ExtractedClaim, ExtractionContext
 from ..writing.write import Writer, by_author
 
 _UNTOLD: Final = frozenset((SlotKind.PREFERENCE, SlotKind.DIRECTIVE, SlotKind.STRUCTURE))
@@ -58,9 +58,7 @@ class ClaimFinder(Caller):
         context = ExtractionContext(at=today, slots=words.slots, vocabulary_version=words.version)
         questions: list[TextQuestion] = []
         for object_id, text in passages.items():
-            key = None
-            if isinstance(extractor, PaidExtractor):
-                key = answer_key(extractor, text, context, self._backend.seal(self._tenant))
+            key = answer_key(extractor, text, context, self._backend.seal(self._tenant))
             if key is not None:
                 # Before the write: what is erased right after it leaves no answer behind.
                 self._backend.answers.bind(key, object_id)

@@ -230,6 +230,9 @@ def _is_hidden(node: Any) -> bool:
     if node.tag in _GONE:
         return True
     attributes = node.attributes
-    is_hidden = "hidden" in attributes or attributes.get("aria-hidden") == "true"
-    is_hidden = is_hidden or attributes.get("role") in ("navigation", "search", "contentinfo")
-    return is_hidden or bool(_UNSEEN_STYLE.search((attributes.get("style") or "").lower()))
+    return (
+        "hidden" in attributes
+        or attributes.get("aria-hidden") == "true"
+        or attributes.get("role") in ("navigation", "search", "contentinfo")
+        or _UNSEEN_STYLE.search((attributes.get("style") or "").lower()) is not None
+    )

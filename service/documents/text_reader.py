@@ -159,10 +159,10 @@ def read_code(text: str, name: str) -> FileReading:
         line = bisect_right(starts, position) - 1
         before = text[starts[line] : position]
         is_named = kind in Token.Name.Class or kind in Token.Name.Function
-        if not is_named and before.rstrip(" *").rpartition(" ")[2] not in _NAMING:
-            continue
+        is_named = is_named or before.rstrip(" *").rpartition(" ")[2] in _NAMING
         # A definition begins its line, behind keywords alone; a call of it does not.
-        if before.strip() and _KEYWORDS.fullmatch(before) and (line > last or not blocks):
+        begins_line = before.strip() and _KEYWORDS.fullmatch(before)
+        if is_named and begins_line and (line > last or not blocks):
             blocks.append(_code(lines[last:line]))
             level = 2 if before[0].isspace() else 1
             blocks.append(FileBlock(word, FileBlockKind.HEADING, level))

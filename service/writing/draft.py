@@ -690,8 +690,9 @@ class _DraftBuilder:
         try:
             return canonical_value(value, slot.value_type), None
         except InvalidInput as error:
-            sentence = f"slot {slot.name!r}: {error}"
-            raise InvalidInput(sentence, code=error.code, **error.data, slot=slot.name) from error
+            raise InvalidInput(
+                f"slot {slot.name!r}: {error}", code=error.code, **error.data, slot=slot.name
+            ) from error
 
     def _text_value(self, op: Op) -> Value | None:
         target = self.references.target

@@ -184,13 +184,6 @@ def test_a_docx_keeps_its_headings_behind_the_styles_of_tables():
     assert headings(read_file(data.getvalue(), "a.docx")) == [(1, "Sick leave", 0)]
 
 
-@pytest.mark.parametrize("suffix", ["js", "ts", "php"])
-def test_code_has_the_names_of_its_functions_and_classes_as_headings(suffix):
-    code = "<?php\n" if suffix == "php" else ""
-    code += "class Leave {\n}\n\nfunction days(x) {\n  return leave(x)\n}\n"
-    assert headings(read_file(code.encode(), f"a.{suffix}")) == [(1, "Leave", 0), (1, "days", 0)]
-
-
 def test_a_mail_without_an_encoding_is_read_as_any_text():
     for charset in ("", "; charset=us-ascii", "; charset=utf-8"):
         mail = f"Subject: a\nContent-Type: text/plain{charset}\n\nGrüße aus Köln\n"

@@ -480,7 +480,7 @@ def _show_ablation(screen: Screen, ablation: Ablation, words: Mapping[str, str] 
     texts = words or {}
     columns: Columns = {"section": itemgetter(0), "is worth": _change}
     if words is not None:
-        says = {"says": lambda row: texts.get(row[0], "")}
+        says: Columns = {"says": lambda row: texts.get(row[0], "")}
         columns = {**says, "is worth": _change, "object": itemgetter(0)}
     if ablation.single:
         screen.table(ablation.ranked, columns)

@@ -257,7 +257,9 @@ def _show_review(screen: Screen, review: Review, tour: Tour) -> None:
         "who is": lambda candidate: tour.titles[candidate.entity],
         "score": lambda candidate: f"{candidate.score:.2f}",
         "evidence": _evidence,
-        "but": _objection,
+        "but": lambda candidate: ", ".join(candidate.vetoes).replace(
+            "margin", "another fits as well"
+        ),
     }
     screen.table(review.candidates, columns)
     screen.line()
@@ -266,11 +268,6 @@ def _show_review(screen: Screen, review: Review, tour: Tour) -> None:
 
 def _evidence(candidate: EntityCandidate) -> str:
     return "; ".join(feature.detail for feature in candidate.features) or "none"
-
-
-def _objection(candidate: EntityCandidate) -> str:
-    vetoes = ", ".join(candidate.vetoes)
-    return vetoes.replace("margin", "another fits as well")
 
 
 def _show_envelope(screen: Screen, tour: Tour) -> None:

@@ -19,6 +19,9 @@ from .text_reader import decode, read_text
 _FIELDS: Final = ("From", "To", "Cc", "Date")
 _START: Final = re.compile(rb"(?:\A|\n\r?\n)From [^\r\n]*\r?\n(?=[!-9;-~]+:)")
 """Between two messages of a mailbox; a body may have a line that begins like it."""
+_FULLER: Final = 3
+"""How many times the words of the plain form make the HTML form the message."""
+_MARKUP: Final = re.compile(r"<(?:style|script)\b[^<]*</|<[^<>]*>", re.IGNORECASE)
 
 
 class _EightBits(policy.EmailPolicy):
@@ -84,10 +87,14 @@ def _part_blocks(
     if not is_message and (part.is_attachment() or part.get_filename()):
         drops["attachment"] += max(1, count_words(part.get_filename() or ""))
     elif kind in ("multipart/alternative", "multipart/related"):
-        body = part.get_body(("plain", "html"))
-        if body is not None and not _payload(body).strip():
-            # If the plain form has no words, the message is in the HTML form.
-            body = part.get_body(("html", "plain"))
+        body, rich = part.get_body(("plain", "html")), part.get_body(("html",))
+        # A plain form may have no words, or say only that the message is in the other one.
+        if (
+            body is not None
+            and rich is not None
+            and _FULLER * _word_count(body) < _word_count(rich)
+        ):
+            body = rich
         drops["attachment"] += len(list(part.iter_attachments())) + (body is None)
         if body is not None:
             yield from _part_blocks(cast("EmailMessage", body), name, drops, level, encoding)
@@ -108,6 +115,10 @@ def _part_blocks(
         reading = read(text, name)
         drops.update(reading.dropped)
         yield from reading.blocks
+
+
+def _word_count(part: MIMEPart) -> int:
+    return count_words(_MARKUP.sub(" ", _payload(part).decode("latin-1")))
 
 
 def _payload(part: EmailMessage | MIMEPart) -> bytes:

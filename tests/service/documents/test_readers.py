@@ -195,11 +195,12 @@ def test_a_mail_without_an_encoding_is_read_as_any_text():
         assert read_file(mail, "a.eml").text == "Größe € neu\nFrom: Jörg\nwords"
 
 
-def test_a_mail_shows_the_form_that_has_words_and_every_kind_of_text():
+@pytest.mark.parametrize("plain", ["\n", "Look at the other form.\n"])
+def test_a_mail_shows_the_form_that_has_words_and_every_kind_of_text(plain):
     mail = EmailMessage()
     mail["Subject"] = "Leave"
-    mail.set_content("\n")
-    mail.add_alternative("<p>In HTML alone.</p>", subtype="html")
+    mail.set_content(plain)
+    mail.add_alternative(f"<p>In HTML alone.</p><p>{'more ' * 14}</p>", subtype="html")
     invitation = EmailMessage()
     invitation.set_content("SUMMARY:Meeting", subtype="calendar")
     mail.make_mixed()
@@ -208,6 +209,7 @@ def test_a_mail_shows_the_form_that_has_words_and_every_kind_of_text():
     assert [block.text for block in reading.blocks] == [
         "Leave",
         "In HTML alone.",
+        "more " * 13 + "more",
         "SUMMARY:Meeting",
     ]
 

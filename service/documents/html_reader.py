@@ -57,9 +57,7 @@ _UNREAD: Final = re.compile(r"word/(?:header|footer|comments)\d*\.xml")
 """Parts of a DOCX outside of its text: their words are only counted."""
 _WRAPPERS: Final = re.compile(
     rb"</?(?:w:fldSimple|m:(?!r\b|t\b)\w+)\b[^>]*>"
-    rb"|<w:style\b[^>]*w:type=\"table\"[^>]*(?<!/)>.*?</w:style>"
-    rb"|<w:latentStyles\b[^>]*(?<!/)>.*?</w:latentStyles>",
-    re.DOTALL,
+    rb"|<w:style\b[^>]*w:type=\"table\"[^>]*(?<!/)>[^<]*(?:<(?!/?w:style\b)[^<]*)*</w:style>"
 )
 """Elements of fields and formulas, without which their words are runs as all others.
 

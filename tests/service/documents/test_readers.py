@@ -191,8 +191,8 @@ def test_a_mail_without_an_encoding_is_read_as_any_text():
         assert refused(mail.encode("cp437"), "a.eml") == "invalid_encoding"
         assert "Grüße aus" in read_file(mail.encode("cp437"), "a.eml", encoding="cp437").text
     for encoding in ("utf-8", "cp1252"):
-        mail = "From: Jörg\nSubject: Größe € neu\n\nwords\n".encode(encoding)
-        assert read_file(mail, "a.eml").text == "Größe € neu\nFrom: Jörg\nwords"
+        data = "From: Jörg\nSubject: Größe € neu\n\nwords\n".encode(encoding)
+        assert read_file(data, "a.eml").text == "Größe € neu\nFrom: Jörg\nwords"
 
 
 @pytest.mark.parametrize("plain", ["\n", "Look at the other form.\n"])

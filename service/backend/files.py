@@ -46,7 +46,8 @@ def check_name(path: str | Path, *, replace: bool = False) -> None:
     # Said before anything is written: a long export must not end in it.
     if is_taken and not replace:
         raise Conflict(
-            f"{path} is there already; name another file, or replace it (replace=True, --replace)",
+            f"{path} is there already; name another file or move it away. Where there is an option "
+            "for it, --replace (replace=True) replaces it",
             code="file_exists",
         )
 

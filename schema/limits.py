@@ -90,7 +90,7 @@ def check_text(text: object, field: str, *, most: int | None = None) -> None:
     if unstorable is not None:
         raise InvalidInput(
             f"{field} holds a NUL or a lone surrogate at character {unstorable.start()}; "
-            "decode it anew",
+            "decode it again",
             code="unstorable_text",
             field=field,
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Final
 
 from .claim import Content, Details, Permissions
@@ -23,8 +23,8 @@ from .vocabulary import ClaimVerdict, Op, Outcome
 
 ABSENT: Final = "absent"
 """What a write expects of a slot in which nothing stands yet."""
-Moment = str | datetime | None
-"""ISO 8601 text with a zone, an aware datetime, or None."""
+Moment = str | date | None
+"""ISO 8601 text with a zone, a date or an aware datetime, or None."""
 
 
 RECORD_SCHEME: Final = "record://"

@@ -141,7 +141,7 @@ def _text(path: str, raw: object) -> str:
 
     # Half a character: it is in no encoding, so no store, hash or provider takes it.
     if (lone := _LONE.search(raw)) is not None:
-        raise bad_request(path, f"a lone surrogate at character {lone.start()}; decode it anew")
+        raise bad_request(path, f"a lone surrogate at character {lone.start()}; decode it again")
 
     return raw
 

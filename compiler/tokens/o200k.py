@@ -69,7 +69,7 @@ def count_o200k(text: str) -> int:
         return _cached_count(text) if len(text) <= _KEPT_CHARS else _cached_long_count(text)
     except UnicodeEncodeError as error:
         raise InvalidInput(
-            f"the text holds a lone surrogate at character {error.start}: decode it anew",
+            f"the text holds a lone surrogate at character {error.start}: decode it again",
             code="invalid_encoding",
             position=error.start,
         ) from error

@@ -1,41 +1,26 @@
-"""Google ADK: lay an envelope over the request that goes to the model.
+"""Google ADK: an envelope over each request, a memory service, and sessions as a plugin.
 
     agent = LlmAgent(..., before_model_callback=before_model(memory, "code_generation"))
-
-The callback reads the user's words from the request, compiles, and rewrites it: instruction and
-tools are replaced, the last contents before the user's turn stay as they are, the text of that
-turn becomes the envelope's turn zone, and parts that are no text (pictures, files, function
-calls) are kept. A request that was rewritten before is rewritten again, never stacked.
-The run's state says more about the step (`adk_state`), and `record` is told each rewrite's ids.
-The history is ADK's own: it is not compiled, so that nothing is said twice.
-Source 001, "ADK integration"; checklist C-198, C-200, C-221 to C-224; google-adk 2.13.0.
-
-Google ADK: a memory as the `BaseMemoryService` of a runner.
-
     runner = Runner(..., memory_service=adk_memory_service(memory))
+    app = App(name="desk", root_agent=agent, plugins=[session_plugin(memory, window=128_000)])
 
-What was said in a session becomes passages of its user, with the claims that they make; an event
-that was taken once is not taken again. The user is the one that the runner was called with, never
-an argument of a model: a memory that is bound to a user serves that user alone, a memory that is
-bound to none serves each as itself, without the roles of its owner.
-google-adk 2.13.
+The callback compiles for the user's words and rewrites the request: instruction and tools are
+replaced, the text of the user's turn becomes the envelope's turn zone, and the last contents before
+it and all parts that are no text stay. A rewritten request is rewritten again, never stacked. The
+history is ADK's own and is not compiled, so that nothing is said twice.
 
-Google ADK: keep the context window of an app's conversations in sessions of tenure.
+The memory service stores what was said in a session as passages of its user, each event once. The
+user is the one of the runner, never an argument of a model. A memory that is bound to a user serves
+that user alone; one that is bound to none serves each user without the roles of its owner.
 
-    App(name="desk", root_agent=agent, plugins=[session_plugin(memory, window=128_000)])
+The plugin records messages, calls and results, and replaces the contents of each request by the
+window; the agent's instruction and tools stay. Its session has the name of the ADK's session and
+belongs to the ADK's user. If a request is refused as too long, the plugin makes room and raises the
+error again. A late result of a closed call is shown in the running turn, behind its call. Requests
+with tools also offer `recall_original`.
 
-The plugin records each user message, each answer of the model with its calls, and each result,
-and lays what stands in the window over every request: contents are replaced, the agent's own
-instruction and tools stay, and behind the instruction stands what the store adds. The session of
-tenure has the name of the ADK's session and belongs to the ADK's user. A refusal of a request as
-too long makes room and is raised again, so that the next request fits.
-
-A tool that runs on may answer for the time being and once more later, and a call may wait for a
-person while the conversation goes on: a result that comes to a call that is closed by then stands
-in the running turn, behind its call. Requests with tools offer `recall_original`, too.
-
-The ADK's own events stay as they are: its history is no longer what the model reads.
-Settled with google-adk 2.13.0.
+Written for google-adk 2.13.0; source 001, "ADK integration"; checklist C-198, C-200, C-221 to
+C-224.
 """
 
 from __future__ import annotations

@@ -1,33 +1,22 @@
-"""LangChain: a memory as a retriever of documents, and a session as a middleware of an agent.
+"""LangChain and LangGraph: a retriever, a middleware with a session, and a `BaseStore`.
 
     retriever = langchain_retriever(memory, limit=5)
-    documents = retriever.invoke("Where is Sam's office?")
-
     agent = create_agent(model, tools, middleware=[langchain_middleware(memory, model="gpt-5")])
-
-The middleware takes the place of `SummarizationMiddleware`: the agent's own list of messages stays
-whole, and each request holds what the session's window shows. The session has the name of the
-thread; what left it is read with the tool `recall_original`, which the middleware brings along.
-
-What comes back is what the caller of the memory may see, true now, or at the times that were asked
-for. Each document names its object, so that `memory.explain` tells where it comes from.
-langchain-core 1.7, langchain 1.0 for the middleware.
-
-Records under paths: what the stores of other frameworks keep, as facts with a history.
-
-A record is a fact about a document that only its identifier binds, so that no two paths are ever
-taken for one another. It belongs to the caller's own user, else to its session: the path of a
-model or a program never leads out of that. A new value takes the place of the one before, a
-deletion ends it, and `memory.as_of` still answers what stood at a path at any time.
-
-LangGraph: a memory as the `BaseStore` of a graph.
-
     graph = builder.compile(store=langgraph_store(memory.bind(principal)))
 
-Namespaces and keys are paths of the caller's own records: which user's they are is said by the
-memory that is handed in, whatever namespace a model asks for. A put takes the place of what stood
-there and a delete ends it; both stay in the history. Values do not expire by themselves.
-langgraph 1.2; `BaseStore` of langgraph-checkpoint.
+The retriever returns what the caller of the memory may see, true now or at the stated times. Each
+document names its object, so that `memory.explain` says where it comes from.
+
+The middleware takes the place of `SummarizationMiddleware`. The agent's own list of messages stays
+whole, and each request holds what the window of the session shows. The session has the name of the
+thread, and the tool `recall_original` reads what left the window.
+
+The store keeps values under paths, as records: facts about a document that only its identifier
+binds, so no two paths are taken for one another. A record belongs to the caller's own user, else to
+its session, whatever namespace a model asks for. A put replaces the value before, and a delete ends
+it; `memory.as_of` still returns both. Values do not expire by themselves.
+
+Written for langchain-core 1.7, langchain 1.0 (middleware) and langgraph 1.2.
 """
 
 from __future__ import annotations

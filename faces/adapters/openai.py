@@ -1,25 +1,21 @@
-"""OpenAI Agents: a memory as the `Session` of a run.
+"""OpenAI Agents and pydantic-ai: a memory as the `Session` of a run, or as a capability.
 
     result = await Runner.run(agent, "Where is Sam?", session=OpenAISession("trip-1", memory))
-
-The items of a session stand as facts of the caller's own user and of that session, in order; a
-popped item is a retraction, and a cleared session is one too: the history keeps them. An item that
-reads like an order to a model is set apart for a steward, and one that holds a secret is never
-stored: in both cases its place is kept by the same item without the words, since a conversation
-with a hole is refused by the provider.
-openai-agents 0.9; `agents.memory.session.Session` is a protocol, so that nothing is imported here.
-
-Classes of ours joined with the base classes of a framework that may not be installed.
-
-pydantic-ai: a memory as a capability of an agent.
-
     agent = Agent("openai:gpt-5", capabilities=[pydantic_ai_memory(memory)])
 
-Before each request the context is compiled for what the user said last: its stable part becomes an
-instruction, its turn takes the place of the user's text in this request alone, and the history of
-the run stays as it was. With two tools, `recall` and `remember`, the model asks for more and keeps
-what it learns; whose memory that is comes from the memory handed in, never from a call.
-pydantic-ai 2.
+The items of an OpenAI session are facts of the caller's own user and of that session, in order. A
+popped item and a cleared session are retractions, so the history keeps them. An item that looks
+like an order to a model is quarantined, and one that holds a secret is never stored. In both cases
+the same item without its words keeps the place, because a provider refuses a conversation with a
+hole. `agents.memory.session.Session` is a protocol, so nothing is imported here.
+
+The capability compiles the context before each request, for what the user said last. Its stable
+part becomes an instruction, and its turn replaces the user's text in this request alone; the
+history of the run stays as it was. The tools `recall` and `remember` use the memory that was handed
+in, never one that a call names.
+
+`joined_class` joins a class of ours with the base class of a framework that may not be installed.
+Written for openai-agents 0.9 and pydantic-ai 2.
 """
 
 from __future__ import annotations

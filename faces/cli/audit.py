@@ -39,7 +39,6 @@ from .frame import (
     answer,
     columns,
     frame_of,
-    note,
     object_of,
     open_memory,
 )
@@ -48,7 +47,6 @@ from .read import NO_VERSION
 
 if TYPE_CHECKING:
     from ...schema.answers import Explanation, HistoryRow, Link, Quarantine
-    from ...service.backend.backend import Backend
     from ...service.client.answer import Wording
     from ...service.client.memory import Memory
     from ...service.compilation.shown import Envelope, StageAccount
@@ -300,7 +298,11 @@ def doctor(context: typer.Context) -> None:
         advice = list(_advice(memory))
         backend = backend_of(memory)
         url, tenant = backend.store.url, memory.principal.tenant
-        caches = dict(_caches(backend))
+        # What each cache of the store may take, and what it takes in this process.
+        caches = {
+            name: {"bound_bytes": backend.caches.most_bytes(name), "used_bytes": used_bytes}
+            for name, used_bytes in backend.used_bytes().items()
+        }
 
     # How durable a server is stands in its own configuration, which is not read here.
     place = place_of(frame_of(context).settings().settings)
@@ -318,7 +320,8 @@ def doctor(context: typer.Context) -> None:
     def show(screen: Screen) -> None:
         screen.line(f"{url}, tenant {tenant}")
         screen.line(f"  writes: {_DURABILITY[durability]}")
-        screen.line(f"  caches: {_caches_in_words(caches)}")
+        sizes = (f"{name} {each['bound_bytes'] >> 20:,}" for name, each in caches.items())
+        screen.line(f"  caches: {', '.join(sizes)} MiB")
         if not place.is_server:
             bounds = place.caches
             screen.line(
@@ -338,18 +341,6 @@ def doctor(context: typer.Context) -> None:
     # Behind the answer: a script reads the findings, and a supervisor the code alone.
     if findings:
         raise typer.Exit(FINDINGS)
-
-
-def _caches(backend: Backend) -> Iterator[tuple[str, dict[str, int]]]:
-    """Yield what each cache of the store may take and what it takes in this process."""
-    for name, used_bytes in backend.used_bytes().items():
-        yield name, {"bound_bytes": backend.caches.most_bytes(name), "used_bytes": used_bytes}
-
-
-def _caches_in_words(caches: Mapping[str, Mapping[str, int]]) -> str:
-    """The bounds in one line."""
-    bounds = [f"{name} {sizes['bound_bytes'] >> 20:,}" for name, sizes in caches.items()]
-    return f"{', '.join(bounds)} MiB"
 
 
 def _advice(memory: Memory) -> Iterator[str]:
@@ -409,18 +400,10 @@ def write_pages(
     if html is not None:
         from ...service.client.answer import opening_words
 
-        _write(html, envelope.to_html(words=opening_words(memory, envelope)))
+        write_bytes(html, envelope.to_html(words=opening_words(memory, envelope)).encode())
     if svg is not None:
-        draw = {
-            Picture.BUDGET: envelope.budget_svg,
-            Picture.LINEAGE: envelope.lineage_svg,
-        }
-        _write(svg, draw[picture]() + "\n")
-
-
-def _write(path: Path, text: str) -> None:
-    write_bytes(path, text.encode("utf-8"))
-    note(f"wrote {path}")
+        draw = envelope.budget_svg if picture is Picture.BUDGET else envelope.lineage_svg
+        write_bytes(svg, f"{draw()}\n".encode())
 
 
 def explanation(envelope: Envelope) -> Mapping[str, Any]:

@@ -11,6 +11,8 @@ import json
 import mimetypes
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -23,15 +25,9 @@ from ...service.artifacts.artifacts import kind_of_file
 from ...service.client.answer import Wording, opening_words, wording_of
 from ...service.compilation.shown import MediaKind, measures, media_type_of
 from ...service.visual.text import by_field, counted, visible
-from .audit import (
-    Picture,
-    PictureChoice,
-    explanation,
-    show_explanation,
-    write_pages,
-)
+from .audit import Picture, PictureChoice, explanation, show_explanation, write_pages
 from .commands import CallAnswer, Display, call_command, command
-from .frame import Columns, Screen, answer, columns, note, open_memory
+from .frame import Columns, Screen, answer, columns, confirm, note, open_memory
 from .main import envelope_named, read_bytes, read_text, write_bytes
 
 if TYPE_CHECKING:
@@ -222,11 +218,9 @@ def _evidence_items(
 def _media_kind(name: str, data: bytes) -> MediaKind | None:
     """What a file is that is no text."""
     # Text first: by its name alone a program in TypeScript (.ts) is a film.
-    try:
+    with suppress(UnicodeDecodeError):
         if "\0" not in data.decode("utf-8"):
             return None
-    except UnicodeDecodeError:
-        pass
     return kind_of_file(media_type_of(data) or mimetypes.guess_type(name)[0] or "")
 
 
@@ -280,13 +274,10 @@ def _rendering(envelope: Envelope, target: str | None, media: Originals | None) 
     request = render(target, media=media)
     if isinstance(request, str):
         return request
-    # A provider's client takes the bytes of media as they are; JSON has no form for them.
-    return json.dumps(request, ensure_ascii=False, default=_base64)
-
-
-def _base64(data: bytes) -> str:
-    """Bytes as JSON holds them for Google's API."""
-    return base64.b64encode(data).decode("ascii")
+    # A provider's client takes the bytes of media as they are; JSON holds them as Google's API.
+    return json.dumps(
+        request, ensure_ascii=False, default=lambda data: base64.b64encode(data).decode()
+    )
 
 
 app.add_typer(envelope, name="envelope")
@@ -339,15 +330,10 @@ def _signals(assignments: Sequence[str]) -> dict[str, float | str]:
             raise typer.BadParameter(f"--signal {assignment!r} is not NAME=VALUE")
         if name in signals:
             raise typer.BadParameter(f"--signal {name!r} occurs twice")
-        signals[name] = _number_or_word(text)
+        signals[name] = text
+        with suppress(ValueError):
+            signals[name] = float(text)
     return signals
-
-
-def _number_or_word(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 @call_command(
@@ -395,9 +381,8 @@ def diff_envelopes(context: typer.Context, before: str, after: str) -> None:
         difference = compare(first, second)
         words = opening_words(memory, first, second)
 
-    answer(
-        context, difference, lambda screen: _show_diff(screen, difference, (first, second), words)
-    )
+    pair = first, second
+    answer(context, difference, lambda screen: _show_diff(screen, difference, pair, words))
 
 
 def _show_diff(
@@ -406,18 +391,13 @@ def _show_diff(
     pair: tuple[Envelope, Envelope],
     words: Mapping[str, str],
 ) -> None:
-    signs: dict[str, str] = {}
-    for sign, ids in (
-        ("+", difference.added),
-        ("-", difference.removed),
-        ("~", difference.modified),
-    ):
-        signs |= dict.fromkeys(ids, sign)
+    signs = dict.fromkeys(difference.added, "+")
+    signs |= dict.fromkeys(difference.removed, "-") | dict.fromkeys(difference.modified, "~")
 
     # The later envelope says where an object stands now that both hold.
     entries = {entry.object_id: entry for side in pair for entry in side.trace.compiled_objects}
     columns: Columns = {
-        "change": lambda object_id: signs[object_id],
+        "change": signs.__getitem__,
         "says": lambda object_id: words.get(object_id, ""),
         "section": lambda object_id: entries[object_id].section,
         "from": lambda object_id: entries[object_id].source_origin,
@@ -433,7 +413,7 @@ def _show_diff(
 
     if difference.section_deltas:
         deltas = [*difference.section_deltas, ("all", difference.token_delta)]
-        screen.table(deltas, {"section": _first, "tokens": lambda row: f"{row[1]:+,}"})
+        screen.table(deltas, {"section": itemgetter(0), "tokens": lambda row: f"{row[1]:+,}"})
 
     before, after = difference.utilisation
     screen.line(f"budget used: {before:.1%} before, {after:.1%} after")
@@ -442,10 +422,6 @@ def _show_diff(
     else:
         prefix = f"{difference.first_change:,} characters"
         screen.line(f"the first {prefix} are the same and may stay cached")
-
-
-def _first(row: Sequence[object]) -> object:
-    return row[0]
 
 
 @command(
@@ -480,57 +456,42 @@ def ablate(
     """
     from ...service.client.answer import ablate as weigh
 
-    request: dict[str, Any] = {
-        "task": task,
-        "query": query,
-        "budget_tokens": budget,
-        "entities": tuple(entity or ()),
-    }
-    with open_memory(context) as memory:
-        envelope = memory.compile(**request)
-        names = [section.name for section in envelope.sections] if sections else None
-        ablation = weigh(memory, request, utility=_share_of(expect), objects=names, pairs=pairs)
-        words = None if sections else opening_words(memory, envelope)
-
-    answer(context, ablation, lambda screen: _show_ablation(screen, ablation, words))
-
-
-def _share_of(texts: Sequence[str]) -> Callable[[Envelope], float]:
-    """How to tell the share of expected texts that an envelope holds, whatever their case."""
-    needles = [text.casefold() for text in texts]
+    needles = [text.casefold() for text in expect]
 
     def share(envelope: Envelope) -> float:
         haystack = envelope.text.casefold()
         return sum(text in haystack for text in needles) / len(needles)
 
-    return share
+    request: dict[str, Any]
+    request = {"task": task, "query": query, "budget_tokens": budget, "entities": entity or ()}
+    with open_memory(context) as memory:
+        envelope = memory.compile(**request)
+        names = [section.name for section in envelope.sections] if sections else None
+        ablation = weigh(memory, request, utility=share, objects=names, pairs=pairs)
+        words = None if sections else opening_words(memory, envelope)
+
+    answer(context, ablation, lambda screen: _show_ablation(screen, ablation, words))
 
 
 def _show_ablation(screen: Screen, ablation: Ablation, words: Mapping[str, str] | None) -> None:
     """Print what each object is worth, with its words, or each section where there are none."""
     screen.line(f"with everything it is worth {ablation.utility:g}")
 
-    columns: Columns = {"section": _first, "is worth": _change}
+    texts = words or {}
+    columns: Columns = {"section": itemgetter(0), "is worth": _change}
     if words is not None:
-        columns = {
-            "says": lambda row: words.get(row[0], ""),
-            "is worth": _change,
-            "object": _first,
-        }
+        says: Columns = {"says": lambda row: texts.get(row[0], "")}
+        columns = {**says, "is worth": _change, "object": itemgetter(0)}
     if ablation.single:
         screen.table(ablation.ranked, columns)
 
-    text_of = words or {}
+    sides: Columns = {
+        "one": lambda row: texts.get(row[0]) or row[0],
+        "and": lambda row: texts.get(row[1]) or row[1],
+    }
     for head, pairs in (("synergy", ablation.synergies), ("redundancy", ablation.redundancies)):
         if pairs:
-            screen.table(
-                pairs,
-                {
-                    "one": lambda row: text_of.get(row[0]) or row[0],
-                    "and": lambda row: text_of.get(row[1]) or row[1],
-                    head: _change,
-                },
-            )
+            screen.table(pairs, {**sides, head: _change})
     if ablation.pairs and not ablation.synergies and not ablation.redundancies:
         screen.line("no two of them depend on each other")
 
@@ -602,7 +563,6 @@ def get(context: typer.Context, address: str, *, target: Path | None = None) -> 
 
     if target is not None:
         write_bytes(target, data)
-        note(f"wrote {len(data):,} bytes to {target}")
     else:
         # Bytes go past the text layer, which may hold something that was printed before.
         sys.stdout.flush()
@@ -632,8 +592,7 @@ def erase(context: typer.Context, address: str, *, reason: str = "", yes: bool =
         reason: Why; it stays in the tombstone.
         yes: Do not ask.
     """
-    if not yes:
-        typer.confirm(f"Erase {address} for ever?", abort=True, err=True)
+    confirm(context, f"Erase {address} for ever?", reason, yes=yes)
     with open_memory(context) as memory:
         memory.artifacts.erase(address, reason=reason)
     answer(context, {"address": address, "reason": reason}, f"erased {address}")

@@ -13,7 +13,7 @@ import tempfile
 import textwrap
 import time
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -257,7 +257,9 @@ def _show_review(screen: Screen, review: Review, tour: Tour) -> None:
         "who is": lambda candidate: tour.titles[candidate.entity],
         "score": lambda candidate: f"{candidate.score:.2f}",
         "evidence": _evidence,
-        "but": _objection,
+        "but": lambda candidate: ", ".join(candidate.vetoes).replace(
+            "margin", "another fits as well"
+        ),
     }
     screen.table(review.candidates, columns)
     screen.line()
@@ -266,11 +268,6 @@ def _show_review(screen: Screen, review: Review, tour: Tour) -> None:
 
 def _evidence(candidate: EntityCandidate) -> str:
     return "; ".join(feature.detail for feature in candidate.features) or "none"
-
-
-def _objection(candidate: EntityCandidate) -> str:
-    vetoes = ", ".join(candidate.vetoes)
-    return vetoes.replace("margin", "another fits as well")
 
 
 def _show_envelope(screen: Screen, tour: Tour) -> None:
@@ -409,12 +406,14 @@ def log_lines() -> tuple[str, ...]:
 
 def take_tour(store: str, *, tenant: str = OWNER.tenant) -> Tour:
     """Load the log into a new store at a path, and see what there is to see."""
+    numbers = count(1)
     with connect(
         store,
         principal=replace(OWNER, tenant=tenant),
         clock=lambda: NOW,
         tenant_key=_KEY,
-        ids=_steady_ids(),
+        # Object ids that are the same in every tour.
+        ids=lambda: event_id("demo", 0, next(numbers), ""),
     ) as memory:
         memory.replay_import([json.loads(line) for line in log_lines()])
         entries = _entries(memory)
@@ -448,11 +447,12 @@ def take_tour(store: str, *, tenant: str = OWNER.tenant) -> Tour:
         )
 
 
-def read_handbook(store: str) -> tuple[HandbookQuote, ...]:
+def read_handbook(store: str, *, tenant: str = OWNER.tenant) -> tuple[HandbookQuote, ...]:
     """Take in a handbook of three files in two versions, and ask it one question on two dates."""
     story = _story()
     quotes: list[HandbookQuote] = []
-    with connect(store, clock=lambda: NOW, tenant_key=_KEY) as memory:
+    principal = replace(OWNER, tenant=tenant)
+    with connect(store, principal=principal, clock=lambda: NOW, tenant_key=_KEY) as memory:
         for words in story["handbook_versions"]:
             for name, text in story["handbook"].items():
                 memory.documents.put(
@@ -469,12 +469,6 @@ def read_handbook(store: str) -> tuple[HandbookQuote, ...]:
                     words_said = memory.rehydrate(citation.object_id).data.decode()
                     quotes.append(HandbookQuote(date, words_said, str(citation)))
     return tuple(quotes)
-
-
-def _steady_ids() -> Callable[[], str]:
-    """Object ids that are the same in every tour."""
-    numbers = count(1)
-    return lambda: event_id("demo", 0, next(numbers), "")
 
 
 def _entries(memory: Memory) -> tuple[TourEntry, ...]:

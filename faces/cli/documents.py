@@ -16,7 +16,7 @@ import typer
 
 from ...service.visual.text import counted, when
 from .commands import CallAnswer, Display, call_command, command
-from .frame import EXIT_REFUSED, Screen, answer, columns, note, open_memory
+from .frame import EXIT_REFUSED, Screen, answer, columns, confirm, note, open_memory
 from .main import ending_between_steps, meter, read_bytes
 
 if TYPE_CHECKING:
@@ -299,7 +299,6 @@ def erase(context: typer.Context, name: str, *, reason: str, yes: bool = False) 
         yes: Do not ask.
     """
     with open_memory(context) as memory:
-        if not yes:
-            typer.confirm(f"Erase {name} with all its versions for ever?", abort=True, err=True)
+        confirm(context, f"Erase {name} with all its versions for ever?", reason, yes=yes)
         receipt = memory.erase(document=name, reason=reason)
     answer(context, receipt, f"erased {name}: {counted(len(receipt.object_ids), 'object')}")

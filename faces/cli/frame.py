@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 from importlib import import_module
+from itertools import compress
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO, cast
@@ -261,16 +262,10 @@ def load_face(module: str, extra: str) -> Any:
     Raises:
         Unavailable: `extra_missing`.
     """
-    try:
+    from ...service.backend.files import needs_extra
+
+    with needs_extra(extra):
         return import_module(module)
-    except ModuleNotFoundError as error:
-        # A missing module of ours is a fault; only the extra is reported as missing.
-        if error.name is None or error.name.startswith("tenure"):
-            raise
-        raise Unavailable(
-            f"{error.name} is not installed; run: pip install 'tenure[{extra}]'",
-            code="extra_missing",
-        ) from error
 
 
 def fail(error: TenureError, frame: Frame) -> int:
@@ -315,6 +310,21 @@ def note(text: str) -> None:
         Screen.of_process(stderr=True).line(text)
     else:
         print(visible(text), file=sys.stderr)
+
+
+def confirm(context: typer.Context, question: str, reason: str, *, yes: bool) -> None:
+    """Ask before an erasure, unless `--yes` answered already.
+
+    Raises:
+        InvalidInput: `missing_reason`.
+    """
+    if not reason.strip():
+        words = "state the reason with --reason; the tombstone keeps it"
+        raise InvalidInput(words, code="missing_reason")
+    if not yes and frame_of(context).as_json:
+        raise typer.BadParameter("a program is not asked; state --yes with --json")
+    if not yes:
+        typer.confirm(question, abort=True, err=True)
 
 
 def note_command(command: str) -> None:
@@ -388,22 +398,17 @@ class Screen:
             return
 
         # A column that is empty in every row would only make the others narrower.
-        columns_in_use = _filled_columns(lines)
-        heads = _cells_at(columns_in_use, heads)
-        lines = [_cells_at(columns_in_use, cells) for cells in lines]
+        filled = [any(cells) for cells in zip(*lines, strict=True)]
+        heads = [*compress(heads, filled)]
+        lines = [[*compress(cells, filled)] for cells in lines]
 
         widths = _widths([heads, *lines], self.width)
         if widths is None:
             self._blocks(heads, lines)
         else:
-            self._grid(heads, lines, widths)
-
-    def _grid(
-        self, heads: Sequence[str], lines: Sequence[Sequence[str]], widths: Sequence[int]
-    ) -> None:
-        self._row(heads, widths, style="bold")
-        for cells in lines:
-            self._row(cells, widths)
+            self._row(heads, widths, style="bold")
+            for cells in lines:
+                self._row(cells, widths)
 
     def _row(self, cells: Sequence[str], widths: Sequence[int], style: str | None = None) -> None:
         """Print the cells of a row side by side, over as many lines as the tallest needs."""
@@ -462,15 +467,6 @@ def fold(text: str, room: int) -> list[str]:
             line = longer
     lines.append(line)
     return lines
-
-
-def _filled_columns(lines: Sequence[Sequence[str]]) -> list[int]:
-    columns = enumerate(zip(*lines, strict=True))
-    return [index for index, cells in columns if any(cells)]
-
-
-def _cells_at(indices: Sequence[int], cells: Sequence[str]) -> list[str]:
-    return [cells[index] for index in indices]
 
 
 def _console(stream: TextIO, width: int | None) -> Console:

@@ -12,9 +12,11 @@ that is redrawn, anything else a line from time to time.
 from __future__ import annotations
 
 import atexit
+import codecs
 import errno
 import gc
 import importlib
+import json
 import os
 import re
 import shutil
@@ -351,11 +353,17 @@ def main() -> None:
     # memory back whole: an eighth of what `get` takes.
     atexit.register(gc.freeze)
 
+    codecs.register_error("escaped", _escaped)
     for stream in (sys.stdout, sys.stderr):
-        # A terminal that knows no █ shows its number, and the command goes on.
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors="escaped")
     typer.main.get_command(app)(prog_name="tenure")
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """What a terminal shows that knows no █: its number, in the form that JSON has for it."""
+    assert isinstance(error, UnicodeEncodeError)
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
 def _open_missing_streams() -> None:
@@ -627,7 +635,7 @@ def read_text(file: Path | str) -> str:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file that its owner alone may read, in the place of an earlier one.
+    """Write a file that its owner alone may read, and say whether it replaced an earlier one.
 
     Raises:
         Conflict: `file_exists`, for a link or a device.
@@ -635,8 +643,10 @@ def write_bytes(path: Path, data: bytes) -> None:
     """
     from ...service.backend.files import new_file
 
+    deed = "replaced" if path.exists() else "wrote"
     with new_file(path, replace=True) as file:
         file.write(data)
+    note(f"{deed} {path}, {len(data):,} bytes")
 
 
 def envelope_named(memory: Memory, reference: str) -> str:

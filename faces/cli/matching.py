@@ -20,10 +20,10 @@ import typer
 from ...schema.errors import InvalidInput
 from ...schema.limits import json_of
 from ...service.backend.caller import backend_of
-from ...service.backend.files import check_name
+from ...service.backend.files import check_name, new_file
 from .commands import command
 from .frame import Columns, answer, open_memory
-from .main import meter, read_text, write_bytes
+from .main import meter, read_text
 from .review import pressed_key, resolution_app
 
 if TYPE_CHECKING:
@@ -122,7 +122,8 @@ class _Place:
             return
         state = {"crossing": self._crossing, "after": after, "pairs": rows}
         # A run that is killed in the middle leaves the place of the stretch before.
-        write_bytes(self._path, json.dumps(state, ensure_ascii=False).encode())
+        with new_file(self._path, replace=True) as file:
+            file.write(json.dumps(state, ensure_ascii=False).encode())
 
     def _read(self, path: Path) -> dict[str, Any]:
         try:

@@ -27,6 +27,7 @@ from .frame import (
     Columns,
     Screen,
     answer,
+    confirm,
     entity_of,
     frame_of,
     note,
@@ -119,11 +120,6 @@ def erase(
     """
     if bool(object_id) == bool(entity):
         raise InvalidInput("name an ID or an --entity, one of them", code="missing_subject")
-    if not reason.strip():
-        raise InvalidInput(
-            "state the reason with --reason; the tombstone keeps it", code="missing_reason"
-        )
-
     with open_memory(context) as memory:
         target = object_id and object_of(memory, object_id)
         subject = entity and entity_of(memory, entity)
@@ -132,13 +128,8 @@ def erase(
             answer(context, preview, lambda screen: _show_preview(screen, preview))
             return
         # The words and not the id alone: nobody knows by an id what is about to be gone.
-        if not yes:
-            title = _title(memory, target, subject)
-            typer.confirm(
-                f"Erase {title} for ever ({counted(len(preview), 'object')} that you see)?",
-                abort=True,
-                err=True,
-            )
+        title, size = _title(memory, target, subject), counted(len(preview), "object")
+        confirm(context, f"Erase {title} for ever ({size} that you see)?", reason, yes=yes)
         receipt = memory.erase(target, entity=subject, reason=reason)
     answer(context, receipt, lambda screen: _show_erasure(screen, receipt))
 

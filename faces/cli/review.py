@@ -321,12 +321,10 @@ def entities(
         else:
             listing = memory.entities.list(type, after=after, limit=limit)
             # Pages go by id, a whole list by name, as people look for one.
-            rows = listing if after or limit else sorted(listing, key=_name_order)
+            rows: Sequence[EntityView] = listing
+            if not after and not limit:
+                rows = sorted(listing, key=lambda view: (view.name.casefold(), view.entity_id))
             answer(context, listing, lambda screen: screen.table(rows, _ENTITIES))
-
-
-def _name_order(entity: EntityView) -> tuple[str, str]:
-    return entity.name.casefold(), entity.entity_id
 
 
 @call_command(

@@ -142,11 +142,12 @@ def code(context: typer.Context) -> None:
 @contextmanager
 def _demo_settings(settings: Settings) -> Generator[Settings]:
     """A store made of the shipped log, removed when the server ends."""
-    from .demo import take_tour
+    from .demo import read_handbook, take_tour
 
     with tempfile.TemporaryDirectory(prefix="tenure-demo-") as folder:
         store = str(Path(folder) / "demo.db")
         take_tour(store, tenant=DEMO_TENANT)
+        read_handbook(store, tenant=DEMO_TENANT)
         # Without the map of servers, which could claim the demonstration's tenant.
         yield settings.model_copy(update={"store": store, "tenant": DEMO_TENANT, "cells": {}})
 

@@ -14,7 +14,7 @@ import typer
 from ...schema.values import moment
 from ...service.visual.text import counted, opening
 from .commands import CallAnswer, Display, call_command, command
-from .frame import Columns, Screen, answer, columns, open_memory
+from .frame import Columns, Screen, answer, columns, confirm, open_memory
 
 if TYPE_CHECKING:
     from ...service.client.memory import Memory
@@ -221,17 +221,9 @@ def erase(context: typer.Context, name: str, *, reason: str = "", yes: bool = Fa
         reason: Why; it stays in the tombstone.
         yes: Do not ask.
     """
-    from ...schema.errors import InvalidInput
-
-    if not reason.strip():
-        raise InvalidInput(
-            "state the reason with --reason; the tombstone keeps it", code="missing_reason"
-        )
-
     with open_memory(context) as memory:
         events = counted(_event_count(memory, name), "event")
-        if not yes:
-            typer.confirm(f"Erase all {events} of session {name} for ever?", abort=True, err=True)
+        confirm(context, f"Erase all {events} of session {name} for ever?", reason, yes=yes)
         object_ids = memory.erase_session(name, reason=reason)
 
     def show_erasure(screen: Screen) -> None:

@@ -1,15 +1,13 @@
-"""Answers that were given once: the same request with the same key gets the same answer.
-
-They are kept in the control file for a day, by caller and keyed hash of the key. An erasure empties
-those that name what it took: the request is known as done from then on, and is not done again. A
-write's own key goes down to the store as well: there it is committed with the write, so that a
-retry after a crash doubles nothing.
-
-`/v1`: one route for each row of the table of calls, and what only HTTP has.
+"""`/v1`: one route for each row of the table of calls, and what only HTTP has.
 
 Reading calls answer GET with query parameters and POST with a JSON body; writing calls take POST
 with an `Idempotency-Key`. Who asks comes from the bearer token and nothing else: a cookie opens
 nothing here, so that no page of another site can call it.
+
+The same request with the same key gets the same answer. Answers are kept in the control file for a
+day, by caller and keyed hash of the key. An erasure empties those that name what it took; such a
+request counts as done and is not done again. The key of a write also goes to the store, where it is
+committed with the write, so that a retry after a crash doubles nothing.
 """
 
 from __future__ import annotations

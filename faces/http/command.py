@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ...schema.errors import InvalidInput, Unavailable
 from ...schema.principal import Principal
 from ...service.backend.caller import backend_of
+from ...service.backend.files import needs_extra
 from ...service.backend.kept_answers import control_path
 from ...service.calls.table import Permit
 from ...service.client.opening import caller, connect_by
@@ -158,17 +159,12 @@ def _serve(
     demo_steps: str,
 ) -> None:
     """Answer until the process is told to end; what runs then is answered first."""
-    try:
+    with needs_extra("server"):
         import uvicorn
 
         from .app import build_app
         from .connections import server_config
         from .metrics import share_heap
-    except ModuleNotFoundError as error:
-        raise Unavailable(
-            f"{error.name} is not installed; run: pip install 'tenure[server]'",
-            code="extra_missing",
-        ) from error
     from .sign_in import announce_code
 
     # Before the app: a library of its own would log to the root by a handler that may raise.

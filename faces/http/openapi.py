@@ -129,7 +129,10 @@ def _operation(call: Call, answer: Any, *, with_body: bool) -> dict[str, Any]:
         "tags": [call.part or "memory"],
         "summary": " ".join(summary.split()).rstrip("."),
         "description": f"`memory.{call.name}`; needs the permit `{call.permit}`.\n\n{words}",
-        "responses": _responses(answer),
+        "responses": {
+            "200": {"description": "Done", "content": {"application/json": {"schema": answer}}},
+            **_problems(),
+        },
     }
     headers, page_parameters = _shared()["parameters"], list[dict[str, Any]]()
     if is_listing(call):
@@ -193,11 +196,6 @@ def _scalar(field: dict[str, Any]) -> dict[str, Any] | None:
     plain = [option for option in options if option.get("type") in _SCALARS - {"null"}]
     # An entity is a text or a reference: as a parameter it is the text.
     return dict(plain[0]) if plain else None
-
-
-def _responses(answer: Any) -> dict[str, Any]:
-    success = {"description": "Done", "content": {"application/json": {"schema": answer}}}
-    return {"200": success, **_problems()}
 
 
 def _problems() -> dict[str, Any]:

@@ -8,6 +8,7 @@ The first page: what waits for a person, and the search over what the caller may
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -22,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ...schema.answers import EntityView
-from ...schema.errors import NotFound, TenureError
+from ...schema.errors import TenureError
 from ...service.backend.caller import backend_of
 from ...service.calls.table import Permit
 from ...service.client.answer import entity_names
@@ -197,9 +198,7 @@ def health(request: Request) -> HTMLResponse:
 
 
 def _entity_named(memory: Memory, name: str) -> EntityView | None:
-    try:
+    # A question may name nobody, or be no name at all.
+    with suppress(TenureError):
         return memory.as_of().entity(name)
-    except NotFound:
-        return None
-    except TenureError:  # a question may be no name at all
-        return None
+    return None

@@ -27,7 +27,7 @@ from typing import Annotated, Any, Final, Literal, ParamSpec
 from mcp_types import CallToolResult, TextContent
 from pydantic import Field
 
-from ...schema.answers import HistoryRow, Quarantine, SlotState
+from ...schema.answers import Quarantine, SlotState
 from ...schema.context_object import ContextObject
 from ...schema.document import Citation
 from ...schema.entity import EntityRef, Review
@@ -42,7 +42,7 @@ from ...service.client.memory import Memory
 from ...service.compilation.shown import ExactCounter
 from ...service.documents.records import DocumentPassage
 from ...service.reading.view import Beginnings, View, point_of
-from ...service.visual.text import when
+from ...service.visual.text import held_span, when
 from ...service.writing.observe import own_entity
 from .hook import holds_memory
 
@@ -380,8 +380,9 @@ class Toolbox:
         if explanation.quarantine is not None:
             items.append(_quarantine_item(explanation.quarantine))
         for row in explanation.rows:
-            span = _held(row)
-            known = f"known {when(row.tx_start)} to {when(row.tx_end, missing='now')}"
+            span = held_span(row)
+            end = f" until {when(row.tx_end)}" if row.tx_end else ""
+            known = f"known from {when(row.tx_start)}{end}"
             data = {"status": row.status, "valid": span, "by": row.actor, "known": known}
             items.append(
                 ToolItem(f"{row.status}: true {span}, {known}, by {row.actor or '?'}", data)
@@ -548,7 +549,7 @@ def _state_item(slot: str, state: SlotState) -> ToolItem:
     if not state.values:
         return ToolItem(f"{slot}: no value ({state.status.value}, {state.reason})", data)
     value = json_line(_plain(state))
-    return ToolItem(f"{slot}: {value} ({state.status.value}, {_held(state)})", data)
+    return ToolItem(f"{slot}: {value} ({state.status.value}, {held_span(state)})", data)
 
 
 def _review_item(review: Review) -> ToolItem:
@@ -572,12 +573,6 @@ def _parts(text: str) -> list[str]:
         pieces = [line[start : start + _CHUNK] for start in range(0, len(line), _CHUNK)]
         parts += pieces or [""]
     return parts
-
-
-def _held(row: SlotState | HistoryRow) -> str:
-    possibly = ", possibly" if isinstance(row, SlotState) and row.possibly else ""
-    start = when(row.valid_from, missing="always", precision=row.precision)
-    return f"{start} to {when(row.valid_until, missing='now')}{possibly}"
 
 
 def _text(moment: datetime | None) -> str | None:

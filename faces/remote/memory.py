@@ -24,6 +24,7 @@ from ...schema.errors import InvalidInput, TenureError, Unavailable
 from ...schema.principal import Principal
 from ...schema.write import Moment
 from ...service.backend.caller import ClientPart
+from ...service.backend.files import needs_extra
 from ...service.calls.parts import PARTS, RENAMED, part_class
 from ...service.calls.run import answer_adapter, request_json
 from ...service.calls.table import (
@@ -353,12 +354,8 @@ def open_remote(url: str, token: str) -> Memory:
         raise InvalidInput(
             "a key that travels in the open belongs to everybody; use https", code="bad_settings"
         )
-    try:
+    with needs_extra("client"):
         import httpx2
-    except ModuleNotFoundError as error:
-        raise Unavailable(
-            "the client is not installed; run: pip install 'tenure[client]'", code="extra_missing"
-        ) from error
 
     # The trust store is read for https alone; it takes longer than a request.
     http = httpx2.Client(base_url=url, timeout=TIMEOUT_S, verify=url.startswith("https:"))

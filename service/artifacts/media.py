@@ -31,8 +31,9 @@ from ...compiler.render.media import Originals, SentMedia, planned_size, sent_me
 from ...compiler.request.request import MediaKind
 from ...compiler.tokens.modality import FRAME_MS
 from ...schema.artifact import is_address
-from ...schema.errors import InvalidInput, TenureError, Unavailable
+from ...schema.errors import InvalidInput, TenureError
 from ..backend.caller import Caller
+from ..backend.files import needs_extra
 from ..reading.envelopes import request_items
 from ..visual.text import opening
 from .artifacts import Artifacts
@@ -162,7 +163,9 @@ def made_picture(data: bytes, picture: MediaEntry) -> SentMedia:
 
     # The header is read before Pillow opens anything: a small file may unpack to gigabytes.
     problem = measures(data, MediaKind.IMAGE)
-    library, uri = _pillow(), picture.media.uri
+    uri = picture.media.uri
+    with needs_extra("media", code="media_unavailable"):
+        library: Any = import_module("PIL.Image")
     _check_pixels(int(problem.get("width", 0)), int(problem.get("height", 0)), uri=uri)
     bombs = library.DecompressionBombError, library.DecompressionBombWarning
     try:
@@ -176,19 +179,6 @@ def made_picture(data: bytes, picture: MediaEntry) -> SentMedia:
     except _DAMAGE_ERRORS as error:
         raise _bad(
             f"{uri} cannot be read as a picture ({error}): keep it again as PNG or JPEG"
-        ) from error
-
-
-def _pillow() -> Any:
-    try:
-        return import_module("PIL.Image")
-    except ModuleNotFoundError as error:
-        if error.name not in ("PIL", "PIL.Image"):
-            raise
-        raise Unavailable(
-            "pictures are cut and resized with Pillow, which is not installed; run: "
-            "pip install 'tenure[media]'",
-            code="media_unavailable",
         ) from error
 
 

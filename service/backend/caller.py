@@ -239,6 +239,8 @@ def instant(value: Moment, *, field: str) -> int:
         return MIN_US
     if value == _OPEN_END:
         return INF_US
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = value.isoformat()
     if isinstance(value, str):
         instant_us = _calendar_instant(value, field)
         return micros(_iso_time(value, field)) if instant_us is None else instant_us
@@ -277,7 +279,8 @@ def _iso_time(text: str, field: str) -> datetime:
         # Of Python's own words only those about a part of the date say anything to a reader.
         reason = f" ({error})" if _PART_OF_DATE.match(str(error)) else ""
         raise InvalidInput(
-            f"{field} {text!r} is no ISO 8601 time{reason}; write it like 2026-06-06T12:00:00Z",
+            f"{field} {text!r} is no ISO 8601 time{reason}; write it like 2026-06-06 or "
+            "2026-06-06T12:00:00Z",
             code="bad_time",
             field=field,
         ) from error

@@ -1,4 +1,7 @@
-"""Files under names that a user stated: never through a link, and for their owner alone."""
+"""What a user brings: files under stated names, and the packages of an extra.
+
+A file is written never through a link, and for its owner alone.
+"""
 
 from __future__ import annotations
 
@@ -43,6 +46,24 @@ def check_name(path: str | Path, *, replace: bool = False) -> None:
     # Said before anything is written: a long export must not end in it.
     if is_taken and not replace:
         raise Conflict(
-            f"{path} is there already; name another file, or replace it (replace=True, --replace)",
+            f"{path} is there already; name another file or move it away. Where there is an option "
+            "for it, --replace (replace=True) replaces it",
             code="file_exists",
         )
+
+
+@contextmanager
+def needs_extra(extra: str, *, code: str = "extra_missing") -> Generator[None]:
+    """Name the extra that brings a package which is missing; a missing module of ours is a fault.
+
+    Raises:
+        Unavailable: `code`.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("tenure"):
+            raise
+        raise Unavailable(
+            f"{error.name} is not installed; run: pip install 'tenure[{extra}]'", code=code
+        ) from error

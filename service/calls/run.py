@@ -12,6 +12,7 @@ import inspect
 import typing
 from base64 import b64decode, b64encode
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Final, cast
@@ -79,7 +80,7 @@ def _no_number(value: object) -> object:
     return value
 
 
-_StatedMoment = Annotated[Moment, BeforeValidator(_no_number)]
+_StatedMoment = Annotated[str | datetime | None, BeforeValidator(_no_number)]
 """A moment at the edge: a number would be taken for seconds since 1970."""
 
 _NAMES: dict[str, Any] = {

@@ -22,6 +22,7 @@ from ...store.search.caches import DEFAULT_BOUNDS, CacheBounds
 from ...store.search.caches import READERS as READERS
 from ...store.transfer.artifact_files import ArtifactFiles
 from ..backend.backend import Backend, Clock, Ids, uuid7, wall_clock
+from ..backend.files import needs_extra
 from ..backend.kept_answers import control_path
 from .memory import Memory
 
@@ -86,7 +87,8 @@ def connect(
         Unavailable: when the store cannot be opened, with what to do.
     """
     if (address := _address(url)).startswith(_HTTP):
-        return _remote_memory(address, token)
+        face = import_module("tenure.faces.remote.memory")
+        return cast("Memory", face.open_remote(address, token))
     _check_options(principal, caches, answers)
     place = Place(address, auth, database, cells, vector_index, durability, caches)
     backend = Backend(
@@ -133,11 +135,6 @@ def _check_options(principal: object, caches: object, answers: object) -> None:
         raise InvalidInput(
             f"answers is the path of a file, not {type(answers).__name__}", code="bad_settings"
         )
-
-
-def _remote_memory(url: str, token: str | None) -> Memory:
-    memory: Memory = import_module("tenure.faces.remote.memory").open_remote(url, token)
-    return memory
 
 
 class _Files(NamedTuple):
@@ -287,16 +284,8 @@ class Place(NamedTuple):
                 "leave it out",
                 code="bad_settings",
             )
-        try:
+        with needs_extra("neo4j", code="store_unreachable"):
             module = import_module("tenure.store.neo4j.store")
-        except ModuleNotFoundError as error:
-            # Any other module that is missing is a fault of ours, and no advice would mend it.
-            if error.name != "neo4j":
-                raise
-            raise Unavailable(
-                "the driver for Neo4j is not installed; run: pip install 'tenure[neo4j]'",
-                code="store_unreachable",
-            ) from error
         default_target = Target(uri=self.url, database=self.database)
         cells = self.cells
         store: Store = module.open_store(

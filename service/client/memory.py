@@ -22,7 +22,7 @@ from ...schema.policy import Policy
 from ...schema.principal import Principal, Scope, check_principal
 from ...schema.vocabulary import StateLayer, parse
 from ...schema.write import Moment, Receipt, Write
-from ..backend.caller import Caller, argument_checks
+from ..backend.caller import Caller, argument_checks, check_field_names
 from ..backend.words import ClassificationWord, LayerWord, ScopeKind, WriteFields
 
 if TYPE_CHECKING:
@@ -274,6 +274,7 @@ class Memory(Upkeep):
             Conflict: `idempotency_mismatch`, `identifier_conflict`; `stale_version`, when not
                 what the write `expected` is in the slot.
         """
+        check_field_names(WriteFields, fields, "field of a write")
         write = Write(subject=subject, slot=slot, value=value, **fields)
         return self._writer().write_many((write,), dry_run=dry_run)[0]
 

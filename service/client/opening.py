@@ -50,13 +50,10 @@ def _trace(memory: Memory, address: str, *, content: bool) -> None:
     Raises:
         Unavailable: `extra_missing`.
     """
-    try:
+    from ..backend.files import needs_extra
+
+    with needs_extra("otel"):
         from .telemetry import otlp_provider, trace_memory
-    except ModuleNotFoundError as error:
-        raise Unavailable(
-            f"{error.name} is not installed; run: pip install 'tenure[otel]'",
-            code="extra_missing",
-        ) from error
     trace_memory(memory, otlp_provider(address), content=content)
 
 

@@ -21,9 +21,10 @@ from opentelemetry.context import Context
 from opentelemetry.trace import SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from ...schema.errors import TenureError, Unavailable
+from ...schema.errors import TenureError
 from ..backend.backend import COMPILE, OperationSpan, RequestSpan
 from ..backend.caller import backend_of
+from ..backend.files import needs_extra
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider as SdkTracerProvider
@@ -64,16 +65,11 @@ def otlp_provider(address: str) -> SdkTracerProvider:
     Raises:
         Unavailable: `extra_missing`.
     """
-    try:
+    with needs_extra("otel"):
         exporters = import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
         from opentelemetry.sdk.resources import Resource
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
-    except ModuleNotFoundError as error:
-        raise Unavailable(
-            f"{error.name} is not installed; run: pip install 'tenure[otel]'",
-            code="extra_missing",
-        ) from error
 
     provider = TracerProvider(resource=Resource.create({"service.name": "tenure"}))
     # The address is that of the collector; its path for traces is a part of the protocol.

@@ -12,7 +12,8 @@ from enum import StrEnum
 from importlib import import_module
 from typing import Any, Final, NamedTuple
 
-from ...schema.errors import InvalidInput, Unavailable
+from ...schema.errors import InvalidInput
+from ..backend.files import needs_extra
 from .records import DocumentProblem
 
 MAX_BYTES: Final = 64 * 2**20
@@ -105,12 +106,5 @@ def extra_module(name: str) -> Any:
     Raises:
         Unavailable: `documents_extra_missing`.
     """
-    try:
+    with needs_extra("documents", code="documents_extra_missing"):
         return import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != name.partition(".")[0]:
-            raise
-        raise Unavailable(
-            f"this file needs {name}; run: pip install 'tenure[documents]'",
-            code="documents_extra_missing",
-        ) from error

@@ -80,7 +80,7 @@ def read_chats(
         return _read(_files(data, name), name, dates, zone)
     except TenureError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, OSError) as error:
         raise refusal("bad_document", f"{name} is a damaged export: {error!r:.200}") from error
 
 

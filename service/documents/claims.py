@@ -14,13 +14,12 @@ from typing import Final
 
 from ...schema.claim import UNKNOWN_AUTHOR
 from ...schema.errors import InvalidInput, TenureError
-from ...schema.slots import Slot
 from ...schema.values import moment
 from ...schema.vocabulary import SlotKind
 from ...schema.write import Draft, Write
 from ..backend.caller import Caller, instant
 from ..extraction.choice import TextQuestion, answer_key, kept_extractions
-from ..extraction.claims import ExtractedClaim, ExtractionContext, PaidExtractor
+from ..extraction.claims import ExtractionContext
 from ..writing.write import Writer, by_author
 
 _UNTOLD: Final = frozenset((SlotKind.PREFERENCE, SlotKind.DIRECTIVE, SlotKind.STRUCTURE))
@@ -58,9 +57,7 @@ class ClaimFinder(Caller):
         context = ExtractionContext(at=today, slots=words.slots, vocabulary_version=words.version)
         questions: list[TextQuestion] = []
         for object_id, text in passages.items():
-            key = None
-            if isinstance(extractor, PaidExtractor):
-                key = answer_key(extractor, text, context, self._backend.seal(self._tenant))
+            key = answer_key(extractor, text, context, self._backend.seal(self._tenant))
             if key is not None:
                 # Before the write: what is erased right after it leaves no answer behind.
                 self._backend.answers.bind(key, object_id)
@@ -72,7 +69,15 @@ class ClaimFinder(Caller):
         refused = 0
         for (object_id, text), answer in zip(passages.items(), answers, strict=True):
             for claim in answer.claims:
-                if not _is_of_text(claim, text, words.slots):
+                slot, sentence = words.slots.get(claim.slot), text[claim.start : claim.end]
+                if (
+                    slot is None
+                    or slot.kind in _UNTOLD
+                    or claim.op != "assert"
+                    or claim.if_known
+                    or claim.subject is None
+                    or claim.subject not in sentence
+                ):
                     continue
                 write = replace(
                     head,
@@ -83,7 +88,7 @@ class ClaimFinder(Caller):
                     valid_from=claim.valid_from or head.valid_from,
                     valid_until=claim.valid_until or head.valid_until,
                     planned=claim.planned,
-                    content=text[claim.start : claim.end].strip(),
+                    content=sentence.strip(),
                     confidence=claim.confidence,
                     layer=None,
                     update_path=None,
@@ -96,10 +101,3 @@ class ClaimFinder(Caller):
                     refused += 1
 
         return [by_author(draft, UNKNOWN_AUTHOR) for draft in drafts], refused
-
-
-def _is_of_text(claim: ExtractedClaim, text: str, slots: Mapping[str, Slot]) -> bool:
-    slot = slots.get(claim.slot)
-    if slot is None or slot.kind in _UNTOLD or claim.op != "assert" or claim.if_known:
-        return False
-    return claim.subject is not None and claim.subject in text[claim.start : claim.end]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import PurePosixPath
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from .blocks import FileBlockKind, FileReading, refusal, single_spaced
 from .html_reader import read_docx, read_html
@@ -92,8 +92,8 @@ def read_file(
     """
     form = format_of(data, name, media_type)
     content = data if form.takes_bytes else decode(data, name, encoding)
-    options: dict[str, Any] = {"password": password} if form is _PDF else {}
-    reading = form.read(content, name, **options)
+    stated = {"pdf": {"password": password}, "mail": {"encoding": encoding}}
+    reading = form.read(content, name, **stated.get(form.name, {}))
     blocks = [block for block in reading.blocks if block.text.strip()]
     for place, block in enumerate(blocks):
         if block.kind is FileBlockKind.HEADING:

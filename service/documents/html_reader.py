@@ -55,8 +55,14 @@ _DATES: Final = {
 _DOCTYPE: Final = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _UNREAD: Final = re.compile(r"word/(?:header|footer|comments)\d*\.xml")
 """Parts of a DOCX outside of its text: their words are only counted."""
-_WRAPPERS: Final = re.compile(rb"</?(?:w:fldSimple|m:(?!r\b|t\b)\w+)\b[^>]*>")
-"""Elements of fields and formulas, without which their words are runs as all others."""
+_WRAPPERS: Final = re.compile(
+    rb"</?(?:w:fldSimple|m:(?!r\b|t\b)\w+)\b[^>]*>"
+    rb"|<w:style\b[^>]*w:type=\"table\"[^>]*(?<!/)>[^<]*(?:<(?!/?w:style\b)[^<]*)*</w:style>"
+)
+"""Elements of fields and formulas, without which their words are runs as all others.
+
+The styles of tables say nothing of words, and are most of what a parser would read.
+"""
 _HIDDEN_RUN: Final = re.compile(
     rb"<w:r\b(?:(?!</?w:r\b|<w:vanish\b).)*<w:vanish(?: w:val=\"(?:1|on|true)\")?\s*/>"
     rb"(?:(?!<w:r\b).)*?</w:r>",
@@ -222,5 +228,9 @@ def _is_hidden(node: Any) -> bool:
     if node.tag in _GONE:
         return True
     attributes = node.attributes
-    is_hidden = "hidden" in attributes or attributes.get("aria-hidden") == "true"
-    return is_hidden or bool(_UNSEEN_STYLE.search((attributes.get("style") or "").lower()))
+    return (
+        "hidden" in attributes
+        or attributes.get("aria-hidden") == "true"
+        or attributes.get("role") in ("navigation", "search", "contentinfo")
+        or _UNSEEN_STYLE.search((attributes.get("style") or "").lower()) is not None
+    )

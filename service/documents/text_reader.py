@@ -28,6 +28,8 @@ _FRONT: Final = re.compile(
 _FIELD: Final = re.compile(r"(?P<name>[A-Za-z][\w -]*?)[ \t]*[:=][ \t]*(?P<value>.*)")
 _PARAGRAPH: Final = re.compile(r"\n[ \t]*\n\s*")
 _KEYWORDS: Final = re.compile(r"\s*(?:[\w&*<>,\[\]]+\s+)*[*&]?")
+_NAMING: Final = frozenset({"class", "func", "function", "interface", "type"})
+"""Words before a name that the lexer of some languages calls no definition."""
 _KINDS: Final = {
     "fence": FileBlockKind.CODE,
     "code_block": FileBlockKind.CODE,
@@ -152,12 +154,15 @@ def read_code(text: str, name: str) -> FileReading:
     blocks: list[FileBlock] = []
     last = 0
     for position, kind, word in lexer.get_tokens_unprocessed(text):
-        if not (kind in Token.Name.Class or kind in Token.Name.Function):
+        if kind not in Token.Name:
             continue
         line = bisect_right(starts, position) - 1
         before = text[starts[line] : position]
+        is_named = kind in Token.Name.Class or kind in Token.Name.Function
+        is_named = is_named or before.rstrip(" *").rpartition(" ")[2] in _NAMING
         # A definition begins its line, behind keywords alone; a call of it does not.
-        if before.strip() and _KEYWORDS.fullmatch(before) and (line > last or not blocks):
+        begins_line = before.strip() and _KEYWORDS.fullmatch(before)
+        if is_named and begins_line and (line > last or not blocks):
             blocks.append(_code(lines[last:line]))
             level = 2 if before[0].isspace() else 1
             blocks.append(FileBlock(word, FileBlockKind.HEADING, level))

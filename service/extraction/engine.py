@@ -218,7 +218,8 @@ class SentenceReading:
             if slot in _SINGLE and _is_limited(language, lead, tail):
                 slot = ""
             names = PARTS.split(match["name"])
-            for name in names if language.is_plural(match["kin"]) else names[:1]:
+            is_plural = language.word("plural").fullmatch(match["kin"])
+            for name in names if is_plural else names[:1]:
                 if not language.is_name(name):
                     continue
                 self._named[name] = None
@@ -230,7 +231,9 @@ class SentenceReading:
     def _of_phrase(
         self, language: Grammar, wording: RowWording, clause: Clause
     ) -> Iterator[ExtractedClaim]:
-        for start in sorted({clause.start, language.lead_end(clause)}):
+        # Behind words such as "well" and "by the way" a clause begins, too.
+        lead = language.raw("leads").match(clause.text, clause.start, clause.end)
+        for start in sorted({clause.start, lead.end() if lead else clause.start}):
             match = language.row_pattern(wording).match(self._text, start, clause.end)
             if match is None:
                 continue

@@ -312,10 +312,6 @@ class Grammar:
                 return "" if slot == "other" else slot
         return ""
 
-    def is_plural(self, word: str) -> bool:
-        """Whether a word of kin may have several names behind it."""
-        return self.word("plural").fullmatch(word) is not None
-
     @cached_property
     def relatives(self) -> re.Pattern[str]:
         """A word of kin and the name behind it."""
@@ -392,11 +388,6 @@ class Grammar:
         if match is None:
             return clause.subject
         return match["kname"] or match["name"]
-
-    def lead_end(self, clause: Clause) -> int:
-        """Where a clause begins behind words such as "well" and "by the way"."""
-        match = self.raw("leads").match(clause.text, clause.start, clause.end)
-        return clause.start if match is None else match.end()
 
     def wordings(self, frame: ClauseFrame) -> Iterator[RowWording]:
         """The rows that begin with the verb of a clause."""

@@ -255,9 +255,12 @@ def requests_of(
 def request_of_several(texts: Sequence[TextInContext], slots: Mapping[str, Slot]) -> ModelRequest:
     """The one request about several texts of a speaker; a claim names the text it is from."""
     mark = mark_of(*(text for text, _ in texts))
+    parts: list[str] = []
+    for number, (text, context) in enumerate(texts, 1):
+        parts += (f"{mark} text {number}, {_moment_of(context)}", text)
     return ModelRequest(
         _instructions_of_several(texts, slots, mark),
-        _frame_of_several(texts, mark),
+        "\n".join([*parts, mark]),
         _schema(slots, texts=len(texts)),
     )
 
@@ -276,15 +279,6 @@ def _instructions_of_several(
         entities=_names(list(dict.fromkeys(names))),
         slots=_slot_lines(slots),
     )
-
-
-def _frame_of_several(texts: Sequence[TextInContext], mark: str) -> str:
-    """Several texts, each below the mark, its number and its moment."""
-    lines: list[str] = []
-    for number, (text, context) in enumerate(texts, 1):
-        lines.append(f"{mark} text {number}, {_moment_of(context)}")
-        lines.append(text)
-    return "\n".join([*lines, mark])
 
 
 def mark_of(*texts: str) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypedDict, cast
 
 from ...compiler.tokens.capabilities import capability, compile_budget
-from ...schema.errors import Conflict, InvalidInput, Unavailable
+from ...schema.errors import Conflict, InvalidInput
 from ...schema.limits import check_text, toml_of, utf8_of
 from ...schema.principal import Principal, Scope
 from ...schema.window_policy import WindowPolicy, policy_from
@@ -26,6 +26,7 @@ from ...window.step import step
 from ...window.subsystems import BUILT_IN, Subsystems
 from ..backend.backend import Backend
 from ..backend.caller import check_fields
+from ..backend.files import needs_extra
 from .core import EventDraft, SessionCore, further_log, newest_log, policy_body
 
 _MOST_BYTES: Final = 1024 * 1024
@@ -64,13 +65,8 @@ def window_policy(path: str | Path) -> WindowPolicy:
 
 
 def _yaml(file: Path, text: str) -> Any:
-    try:
+    with needs_extra("yaml"):
         import yaml
-    except ImportError as error:
-        raise Unavailable(
-            "a window policy in YAML needs the extra tenure[yaml]; TOML needs none",
-            code="extra_missing",
-        ) from error
 
     try:
         # Composed first: loading would already have dropped the earlier of two equal keys.

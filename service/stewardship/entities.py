@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from ...schema.answers import EntityView, MergeReceipt, Neighbourhood, SlotState, UnmergeReceipt
 from ...schema.entity import Alias, Resolution
-from ...schema.errors import Conflict, Forbidden, InvalidInput, Unavailable
+from ...schema.errors import Conflict, Forbidden, InvalidInput
 from ...schema.principal import AUDIT, STEWARD, TENANT_SCOPE, Scope, Sight
 from ...schema.records import short_repr
 from ...schema.slots import GraphForm
@@ -33,7 +33,7 @@ from ...store.operations.naming import add_alias
 from ...store.operations.split import unmerge
 from ...store.port.store import Reader, WriteTx
 from ..backend.caller import Caller, argument_checks, scope_of
-from ..backend.files import new_file
+from ..backend.files import needs_extra, new_file
 from ..reading.entities import entity_views
 from ..reading.resolve import Resolver
 from ..reading.view import EntityLike, View, point_of, sight_of, words_of
@@ -58,12 +58,8 @@ def graph_text(
     Raises:
         Unavailable: `extra_missing` without the extra `graph`.
     """
-    try:
+    with needs_extra("graph"):
         networkx: Any = import_module("networkx")  # it carries no types; the export alone needs it
-    except ImportError as error:
-        raise Unavailable(
-            "networkx is not installed; run: pip install 'tenure[graph]'", code="extra_missing"
-        ) from error
 
     graph = networkx.MultiDiGraph()
     for entity in entities:

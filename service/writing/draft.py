@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from datetime import datetime
+from datetime import date
 from functools import lru_cache
 from itertools import chain
 from operator import attrgetter
@@ -143,7 +143,7 @@ def _check_text(value: object, field: str) -> None:
 
 
 def _check_moment(value: object, field: str) -> None:
-    if not isinstance(value, datetime):
+    if not isinstance(value, date):
         check_text(value, field, most=64)
 
 
@@ -687,7 +687,12 @@ class _DraftBuilder:
             from ..extraction.dates import partial_date
 
             value = partial_date(value) or value
-        return canonical_value(value, slot.value_type), None
+        try:
+            return canonical_value(value, slot.value_type), None
+        except InvalidInput as error:
+            raise InvalidInput(
+                f"slot {slot.name!r}: {error}", code=error.code, **error.data, slot=slot.name
+            ) from error
 
     def _text_value(self, op: Op) -> Value | None:
         target = self.references.target
@@ -697,7 +702,7 @@ class _DraftBuilder:
             return Value(target.claim.value_key, target.content.value_json)
         if not self.write.content:
             raise InvalidInput(
-                "a write without a slot needs content; give content=, or a slot and a value",
+                "state a slot and a value, or content (content=, --content)",
                 code="missing_value",
             )
         return canonical_value(self.write.content, ValueType.TEXT)

@@ -156,7 +156,9 @@ class Importer(Caller):
         # Twice through the lines: a file that is refused has written nothing.
         tally = Tally()
         if self.choices.check:
-            return self._check_report(lines(), tally)
+            refusals, count = self._check(lines())
+            rejected, report = tuple(refusals.lines), tally.report(None)
+            return replace(report, rejected=rejected, refused=refusals.total, checked=count)
 
         if not self.choices.keep_going:
             error = self._check(lines())[0].error()
@@ -170,15 +172,6 @@ class Importer(Caller):
         choices = self.choices
         path = write_rejects(tally.rejected, choices.rejects, is_retry=choices.retry)
         return tally.report(path)
-
-    def _check_report(self, lines: Iterator[Line], tally: Tally) -> IngestReport:
-        refusals, count = self._check(lines)
-        return replace(
-            tally.report(None),
-            rejected=tuple(refusals.lines),
-            refused=refusals.total,
-            checked=count,
-        )
 
     def _check(self, lines: Iterator[Line]) -> tuple[Refusals, int]:
         """Note every line that no store could take; count all lines."""

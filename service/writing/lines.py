@@ -281,7 +281,10 @@ def read(line: Line, reading: Reading) -> Definition | TalkLine | Event:
     replay_fields = {"recorded_at", "writer"} if reading.replay else {"recorded_at"}
     members = checked_fields({k: v for k, v in event.items() if k not in replay_fields})
     if reading.ignore_external_ids:
-        members = {name: _anonymous(value) for name, value in members.items()}
+        for name, value in members.items():
+            if isinstance(value, dict):
+                members[name] = {**cast("dict[str, Any]", value)}
+                members[name].pop("external_ids", None)
     if reading.restate:
         members.setdefault("op", RESTATE)
 
@@ -359,12 +362,6 @@ def _recorded_us(event: Mapping[str, Any], reading: Reading) -> int | None:
         raise InvalidInput("recorded_at is a moment, not an open end", code="bad_time")
 
     return instant(recorded_at, field="recorded_at")
-
-
-def _anonymous(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    return {k: v for k, v in cast("dict[str, Any]", value).items() if k != "external_ids"}
 
 
 def batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:

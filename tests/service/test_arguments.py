@@ -140,6 +140,10 @@ def test_a_refusal_names_the_argument_and_what_it_must_be(memory: tenure.Memory)
     with pytest.raises(InvalidInput, match="object_id must be a text, not int") as refusal:
         memory.explain(5)  # type: ignore[arg-type]
     assert (refusal.value.code, refusal.value.data["field"]) == ("bad_field", "object_id")
+    with pytest.raises(InvalidInput, match="'valid_form': did you mean 'valid_from'"):
+        memory.write("Sam", "office", "Austin", valid_form="2026")  # type: ignore[call-arg]
+    with pytest.raises(InvalidInput, match="slot 'office': this int is no string"):
+        memory.write("Sam", "office", 3)
 
 
 def test_arguments_by_place_and_by_name_are_checked_alike() -> None:

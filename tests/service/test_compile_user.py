@@ -11,15 +11,19 @@ from tenure.store.port.store import Page
 from tenure.store.sqlite.reader import SqliteReader
 
 
+def define_liked_actors(memory: Memory) -> None:
+    memory.vocabulary.define_slot(
+        "liked_actors",
+        kind="preference",
+        cardinality="many",
+        description="film: actors that the user likes",
+    )
+
+
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
     with connect(str(tmp_path / "tenant.db")) as memory:
-        memory.vocabulary.define_slot(
-            "liked_actors",
-            kind="preference",
-            cardinality="many",
-            description="film: actors that the user likes",
-        )
+        define_liked_actors(memory)
         for person, actor in (("ann", "Neve Campbell"), ("bob", "Alec Guinness")):
             subject = {"name": person.title(), "type": "person", "external_ids": {"user": person}}
             memory.write(subject=subject, slot="liked_actors", value=actor)
@@ -114,12 +118,7 @@ def test_the_facts_of_the_only_person_with_wishes_are_left_to_questions_about_th
     tmp_path: Path,
 ) -> None:
     with connect(str(tmp_path / "alone.db")) as memory:
-        memory.vocabulary.define_slot(
-            "liked_actors",
-            kind="preference",
-            cardinality="many",
-            description="film: actors that the user likes",
-        )
+        define_liked_actors(memory)
         memory.write(subject="person:Ann Lee", slot="liked_actors", value="Neve Campbell")
         memory.write(subject="person:Ann Lee", slot="office", value="Chicago")
         memory.write(subject="company:Orchid Foods", slot="pricing_tier", value="silver")

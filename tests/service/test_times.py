@@ -3,7 +3,7 @@
 import sqlite3
 import threading
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -30,7 +30,7 @@ def test_a_text_that_is_no_time_is_refused_without_the_words_of_python(
     assert caught.value.code == "bad_time"
     message = str(caught.value)
     assert message.startswith(f"valid_from {text!r} is no ISO 8601 time{reason or ';'}")
-    assert message.endswith("; write it like 2026-06-06T12:00:00Z")
+    assert message.endswith("; write it like 2026-06-06 or 2026-06-06T12:00:00Z")
     assert "isoformat" not in message
 
 
@@ -52,6 +52,8 @@ def test_a_text_that_is_no_time_is_refused_without_the_words_of_python(
 )
 def test_a_date_a_month_and_a_year_count_in_utc(field: str, text: str, expected: str) -> None:
     assert instant(text, field=field) == instant(expected, field=field)
+    if len(text) == len("2026-06-01"):
+        assert instant(date.fromisoformat(text), field=field) == instant(text, field=field)
 
 
 @pytest.mark.parametrize(

@@ -289,11 +289,8 @@ def test_an_export_goes_through_a_pipe(run: Run) -> None:
     assert "[bad_export]" in result.stderr
 
 
-def test_an_import_that_cannot_be_read_has_nothing_to_go_on_with(run: Run) -> None:
+def test_a_file_that_cannot_be_read_or_written_is_told(run: Run) -> None:
     assert "--resume" not in run("--store", "new.db", "import", ".", code=3).stderr
-
-
-def test_an_export_that_cannot_be_written_says_so(run: Run) -> None:
     moved(run)
     assert "[file_unwritable]" in run("export", "no/folder/t.jsonl", code=3).stderr
 
@@ -532,21 +529,6 @@ def test_a_store_that_a_file_of_the_folder_names_is_announced(run: Run) -> None:
     assert "may not set extractor" in run("slots", code=1).stderr
 
 
-def test_the_module_runs_and_an_encoding_without_blocks_is_no_error() -> None:
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "tenure", "demo"],
-        capture_output=True,
-        check=False,
-        env={**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "80"},
-    )
-    assert done.returncode == 0, done.stderr
-    assert b"\\u2588" in done.stdout
-
-
-def test_the_version_is_told(run: Run) -> None:
-    assert run("--version").stdout.startswith("tenure")
-
-
 def test_help_is_quick_and_names_every_command() -> None:
     script = "import time; t = time.perf_counter()\n"
     script += "from tenure.faces.cli.main import app\nimport sys\n"
@@ -668,10 +650,15 @@ def test_a_group_without_a_command_shows_its_help_alone(run: Run) -> None:
 
 def test_an_erasure_asks_first_and_leaves_a_tombstone(run: Run) -> None:
     receipt = moved(run)
-    aborted = RUNNER.invoke(app, ["erase", receipt["object_id"], "--reason", "r"], input="n\n")
-    assert aborted.exit_code == 1
+    words = ("erase", "--entity", "Sam Rivera", "--reason", "asked")
+    preview = run(*words, "--dry-run").stdout
+    assert "Sam Rivera office: Austin" in preview
+    assert "2 objects; nothing was erased" in preview
+    assert "2 objects that you see" in run(*words, input="n\n", code=1).output
     assert told(run, "get", "Sam Rivera", "office")["value"] == "Chicago"
     assert "[missing_reason]" in run("erase", receipt["object_id"], "--yes", code=1).stderr
+    unasked = run("--json", "erase", receipt["object_id"], "--reason", "r", code=2)
+    assert (unasked.stdout, json.loads(unasked.stderr)["error"]["code"]) == ("", "wrong_usage")
     shown = run("erase", receipt["object_id"], "--reason", "case 17", "--yes").stdout
     assert "case 17" in shown
     assert told(run, "get", "Sam Rivera", "office")["value"] == "Austin"
@@ -800,16 +787,6 @@ def test_a_role_that_nobody_has_is_refused_with_the_nearest(run: Run) -> None:
         run("--role", role, "get", "Sam Rivera", "office")
 
 
-def test_options_without_a_command_show_the_help(run: Run) -> None:
+def test_options_without_a_command_show_the_help_or_the_version(run: Run) -> None:
     assert "Commands:" in run("--store", "memory.db", code=2).stdout
-
-
-def test_an_erasure_is_counted_before_it_is_asked_for(run: Run) -> None:
-    run("write", "Sam Rivera", "office", "Rome")
-    run("write", "Sam Rivera", "title", "welder")
-    words = ("erase", "--entity", "Sam Rivera", "--reason", "asked")
-    preview = run(*words, "--dry-run").stdout
-    assert "Sam Rivera office: Rome" in preview
-    assert "2 objects; nothing was erased" in preview
-    assert "2 objects that you see" in run(*words, input="n\n", code=1).output
-    assert told(run, "get", "Sam Rivera", "office")["value"] == "Rome"
+    assert run("--version").stdout.startswith("tenure")

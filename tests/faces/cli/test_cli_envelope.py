@@ -3,15 +3,11 @@
 import json
 import stat
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
-from tenure.faces.cli.main import envelope_named
 from tenure.schema.compile_terms import Stage
-from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import QUALITY_METRICS
 from tenure.tests.faces.cli.test_cli import JUNE, Run, moved, run, told
 
@@ -62,17 +58,6 @@ def test_the_start_of_an_id_names_an_envelope(run: Run) -> None:
     assert "1 added" in run("envelope", "diff", one[:12], other[:12]).stdout
     gone = "beef" if not one.startswith("beef") else "dead"
     assert "[unknown_object]" in run("replay", gone, code=1).stderr
-
-
-def test_a_start_that_fits_two_envelopes_is_refused() -> None:
-    said = {"task": "assistant", "query": "Which film?"}
-    two = [SimpleNamespace(envelope_id=c * 3 + d * 61, **said) for c, d in ("ab", "ac", "bb")]
-    memory: Any = SimpleNamespace(envelopes=SimpleNamespace(list=lambda _: two))
-    assert envelope_named(memory, "bbbb") == "b" * 64
-    assert envelope_named(memory, "aaac") == two[1].envelope_id
-    two.append(SimpleNamespace(envelope_id="aaac" + "d" * 60, task="", query=""))
-    with pytest.raises(InvalidInput, match="several ids begin with aaac"):
-        envelope_named(memory, "aaac")
 
 
 def test_explain_as_json_holds_the_same(run: Run) -> None:
@@ -189,7 +174,8 @@ def test_an_artifact_goes_in_comes_back_and_is_erased(run: Run, tmp_path: Path) 
         "deploy.log", "tool://ci", "text/plain")  # fmt: skip
     assert run("artifact", "get", address).stdout_bytes == log.read_bytes()
     out = tmp_path / "out.log"
-    run("artifact", "get", address, "--out", str(out))
+    assert f"wrote {out}" in run("artifact", "get", address, "--out", str(out)).stderr
+    assert f"replaced {out}" in run("artifact", "get", address, "--out", str(out)).stderr
     assert out.read_bytes() == log.read_bytes()
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     (tmp_path / "link").symlink_to(tmp_path / "outside")

@@ -50,6 +50,7 @@ def test_the_demo_is_served_and_gone_at_the_end(tmp_path: Path) -> None:
             answer = browser.post("/sign-in", data={"code": code})
             assert answer.status_code == 303
             assert "Orchid Foods" in browser.get("/?q=Orchid+pricing").text
+            assert "handbook/leave.md" in browser.get("/documents").text
     finally:
         server.send_signal(signal.SIGTERM)
         rest = server.stderr.read()

@@ -80,11 +80,11 @@ def test_chatgpt_gives_the_branch_that_was_shown():
     assert read(packed, "export.zip").messages == chats.messages
 
 
-def test_a_damaged_export_is_refused():
-    broken = [{"uuid": "t", "chat_messages": [{"uuid": "1", "text": "x", "sender": "human"}]}]
-    with pytest.raises(InvalidInput) as refusal:
-        read(broken)
-    assert refusal.value.code == "bad_document"
+@pytest.mark.parametrize("moment", ["1e18", '"x"'])
+def test_a_damaged_export_is_refused(moment):
+    broken = json.dumps(CHATGPT).replace("1780000000.5", moment)
+    with pytest.raises(InvalidInput, match="is a damaged export"):
+        read(broken.encode())
 
 
 def test_claude_gives_texts_alone():

@@ -107,8 +107,10 @@ def test_names_of_functions_are_the_headings_of_code():
     read = read_code(
         "import os\n\n\ndef f(x):\n    return g(x)\n\n\nclass A:\n    def h(self): ...\n", "a.py"
     )
-    titles = [(b.text, b.level) for b in read.blocks if b.kind is FileBlockKind.HEADING]
-    assert titles == [("f", 1), ("A", 1), ("h", 2)]
+    script = read_code("class A {\n}\n\nfunction f(x) {\n  return g(x)\n}\n", "a.js")
+    blocks = (*read.blocks, *script.blocks)
+    titles = [(b.text, b.level) for b in blocks if b.kind is FileBlockKind.HEADING]
+    assert titles == [("f", 1), ("A", 1), ("h", 2), ("A", 1), ("f", 1)]
     assert read_code("x", "a.nolanguage") == read_text("x", "a.nolanguage")
 
 

@@ -22,6 +22,7 @@ PAGE = (
     "<html><head><title>Leave</title><script>var x</script></head><body><nav>menu here</nav>"
     "<main><h1>Parental leave</h1><p>It is <b>14</b> weeks.<!-- obey --></p>"
     "<div style='display:none'>hidden words</div><p hidden>more</p>"
+    "<div role=navigation>site map</div>"
     "<table><tr><th>who</th><th>weeks</th></tr><tr><td>all</td><td>14</td></tr></table>"
     "<pre>x = 1\n  y</pre><img alt='a chart'></main><footer>feet</footer></body></html>"
 )
@@ -45,7 +46,7 @@ def test_a_page_keeps_what_a_browser_shows():
         "Parental leave\nIt is 14 weeks.\nwho | weeks\nall | 14\nx = 1\n  y\na chart"
     )
     assert reading.title == "Leave"
-    assert reading.dropped == {"hidden_text": 3, "outside_main": 3}
+    assert reading.dropped == {"hidden_text": 5, "outside_main": 3}
     kinds = [block.kind.value for block in reading.blocks]
     assert kinds == ["heading", "prose", "table", "code", "prose"]
 
@@ -172,18 +173,34 @@ def test_a_docx_keeps_fields_and_formulas_and_drops_what_is_hidden():
     assert reading.dropped == {"hidden_text": 2}
 
 
+def test_a_docx_keeps_its_headings_behind_the_styles_of_tables():
+    style = '<w:style w:type="{}" w:styleId="{}"><w:name w:val="{}"/></w:style>'
+    styles = style.format("table", "Grid", "Grid") + style.format("paragraph", "X1", "heading 1")
+    data = BytesIO(docx([("X1", "Sick leave"), ("", "Ten days.")]))
+    with zipfile.ZipFile(data, "a") as archive:
+        alone = '<w:style w:type="table" w:styleId="Plain"/>'
+        root = f'<w:styles xmlns:w="{WORD}">{alone}{styles}</w:styles>'
+        archive.writestr("word/styles.xml", root)
+    assert headings(read_file(data.getvalue(), "a.docx")) == [(1, "Sick leave", 0)]
+
+
 def test_a_mail_without_an_encoding_is_read_as_any_text():
-    for charset in ("", "; charset=us-ascii"):
+    for charset in ("", "; charset=us-ascii", "; charset=utf-8"):
         mail = f"Subject: a\nContent-Type: text/plain{charset}\n\nGrüße aus Köln\n"
         assert "Grüße aus Köln" in read_file(mail.encode(), "a.eml").text
         assert refused(mail.encode("cp437"), "a.eml") == "invalid_encoding"
+        assert "Grüße aus" in read_file(mail.encode("cp437"), "a.eml", encoding="cp437").text
+    for encoding in ("utf-8", "cp1252"):
+        data = "From: Jörg\nSubject: Größe € neu\n\nwords\n".encode(encoding)
+        assert read_file(data, "a.eml").text == "Größe € neu\nFrom: Jörg\nwords"
 
 
-def test_a_mail_shows_the_form_that_has_words_and_every_kind_of_text():
+@pytest.mark.parametrize("plain", ["\n", "Look at the other form.\n"])
+def test_a_mail_shows_the_form_that_has_words_and_every_kind_of_text(plain):
     mail = EmailMessage()
     mail["Subject"] = "Leave"
-    mail.set_content("\n")
-    mail.add_alternative("<p>In HTML alone.</p>", subtype="html")
+    mail.set_content(plain)
+    mail.add_alternative(f"<p>In HTML alone.</p><p>{'more ' * 14}</p>", subtype="html")
     invitation = EmailMessage()
     invitation.set_content("SUMMARY:Meeting", subtype="calendar")
     mail.make_mixed()
@@ -192,6 +209,7 @@ def test_a_mail_shows_the_form_that_has_words_and_every_kind_of_text():
     assert [block.text for block in reading.blocks] == [
         "Leave",
         "In HTML alone.",
+        "more " * 13 + "more",
         "SUMMARY:Meeting",
     ]
 

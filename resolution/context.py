@@ -46,6 +46,8 @@ class PairContext:
     """The same e-mail address or handle."""
     same_contact: bool = False
     """An attribute that reaches one person or house agrees; its line in `attributes` weighs it."""
+    same_house: bool = False
+    """A phone is all that agrees: the people of a house have one."""
     attributes: tuple[Feature, ...] = ()
     """What the attributes of two stored entities say, slot by slot."""
     same_scope: bool = False

@@ -39,13 +39,14 @@ from ..schema.policy import ResolutionPolicy
 from ..schema.principal import TENANT_SCOPE
 from ..schema.slots import UNKNOWN_TYPE
 from ..schema.vocabulary import (
+    AttributeKind,
     CandidateSource,
     Decision,
     EntityState,
     JudgedBy,
     JudgementVerdict,
 )
-from .bind import SCORE_REASON, Doubt, is_trusted, is_unlike, short_words
+from .bind import SCORE_REASON, Doubt, is_excluded, is_trusted, is_unlike, short_words
 from .blocking import (
     CANDIDATE_LIMIT,
     KIND_WEIGHT,
@@ -66,7 +67,14 @@ from .clusters import Clusters
 from .compare import Measures
 from .context import PairContext, PersonContext, context_ceiling, context_of
 from .extract import may_be_person
-from .identifiers import SHARED_FROM, excluding_schemes, holders_of, stated_identifiers, weigh
+from .identifiers import (
+    CONTRADICTED_FROM,
+    SHARED_FROM,
+    excluding_schemes,
+    holders_of,
+    stated_identifiers,
+    weigh,
+)
 from .keys import alias_key, folded
 from .known import FamilyName, NearTest
 from .model import Model, default_model
@@ -86,7 +94,7 @@ from .score import (
     score_pair,
     with_veto,
 )
-from .vetoes import COMPARATORS, VetoCode
+from .vetoes import COMPARATORS, VetoCode, differs_in_form_alone, has_extra_words
 
 SHORT_FORM = "learned_short_form"
 """The line of evidence that says so."""
@@ -423,8 +431,13 @@ class NameScorer:
             generic=candidate.generic,
         )
         if candidate.contacts:
+            kinds = dict(rules.bands.attributes)
+            agreed = {kinds.get(line.name) for line in candidate.contacts if line.weight}
             context = replace(
-                context, attributes=candidate.contacts, same_contact=candidate.is_contact
+                context,
+                attributes=candidate.contacts,
+                same_contact=candidate.is_contact,
+                same_house=agreed == {AttributeKind.PHONE.value},
             )
         kind = _kind(mention, candidate.root)
         pair = score_measured(candidate.measures, kind, context, self._model)
@@ -441,10 +454,26 @@ class NameScorer:
             pair = with_veto(pair, VetoCode.CHAIN)
         if candidate.is_near:
             pair = with_veto(pair, VetoCode.ATTRIBUTE_CONFLICT)
-        if kind == PERSON and may_merge and not pair.vetoes:
-            weighed = weigh(mention, candidate.root.entity_id, known, rules)
-            if weighed.is_stated and not weighed.agrees:
-                pair = with_veto(pair, VetoCode.PERSON_WITHOUT_CONTEXT)
+        if not may_merge:
+            return ScoredEntity(candidate.root.entity_id, pair)
+
+        weighed = weigh(mention, candidate.root.entity_id, known, rules)
+        if kind == PERSON and not pair.vetoes and weighed.is_stated and not weighed.agrees:
+            pair = with_veto(pair, VetoCode.PERSON_WITHOUT_CONTEXT)
+
+        # The firms of a group share addresses, so that one in common speaks for no firm.
+        against = 0 if kind == PERSON and weighed.agrees else len(weighed.apart)
+        if kind != PERSON or not weighed.agrees:
+            named = next(row for row in candidate.measures if row.right.original == pair.name)
+            against += not differs_in_form_alone(named)
+            # Two names with a legal form are two entries of a register, each given in full.
+            is_full = bool(named.left.legal and named.right.legal) and has_extra_words(named)
+            against += is_full and VetoCode.DISTINCTION.value not in pair.vetoes
+            against += VetoCode.LEGAL_FORM.value in pair.vetoes
+        if against >= CONTRADICTED_FROM:
+            pair = with_veto(pair, VetoCode.CONTRADICTED)
+            review_above = rules.bands.of_type(kind).review_above
+            pair = replace(pair, score=min(pair.score, review_above))
         return ScoredEntity(candidate.root.entity_id, pair)
 
     def _fits_cluster(
@@ -613,7 +642,7 @@ def _may_be(mention: EntityRef, entity: Entity, known: Register, rules: Rules) -
         return False
     if excluding_schemes(mention, entity.entity_id, known, rules):
         return False
-    return not weigh(mention, known.root(entity.entity_id), known, rules).differs
+    return not is_excluded(mention, known.root(entity.entity_id), entity.type, known, rules)
 
 
 def _as_candidate(score: ScoredEntity, candidate: _Candidate) -> EntityCandidate:

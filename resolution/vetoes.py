@@ -68,6 +68,7 @@ class VetoCode(StrEnum):
     PERSON_WITHOUT_CONTEXT = "person_without_context"
     CONTEXT_ALONE = "context_alone"
     COMMON_NAME = "common_name"
+    CONTRADICTED = "contradicted"
     CHAIN = "chain"
     MARGIN = "margin"
 
@@ -193,10 +194,15 @@ def differs_in_form_alone(measures: Measures) -> bool:
 
     The legal form counts as form, too. A misspelling does not: so differ Schmidt and Schmitt.
     """
-    words = measures.words
     if measures.same_joined or measures.same_core:
         return True
-    return not (words.typo or words.left_over or words.right_over or measures.acronym)
+    return not (measures.words.typo or has_extra_words(measures) or measures.acronym)
+
+
+def has_extra_words(measures: Measures) -> bool:
+    """Whether a name has a word that nothing in the other name represents."""
+    words = measures.words
+    return bool(words.left_over or words.right_over) and not measures.acronym
 
 
 def _person_order(facts: PairFacts) -> bool:
@@ -354,6 +360,9 @@ VETOES: tuple[Veto, ...] = (
 COMMON_NAME_SENTENCE = "Many people here have this family name, and the two names are only near."
 """What `common_name` says; `common_names` applies it."""
 
+CONTRADICTED_SENTENCE = "Two things differ: words of the names, legal form, contacts or places."
+"""What `contradicted` says; `scorer` applies it."""
+
 MARGIN_SENTENCE = "Another entity fits nearly as well."
 """What `margin` says; `decide` applies it."""
 
@@ -369,6 +378,7 @@ _SENTENCES = {
     VetoCode.CHAIN: CHAIN_SENTENCE,
     VetoCode.CONTEXT_ALONE: CONTEXT_ALONE_SENTENCE,
     VetoCode.COMMON_NAME: COMMON_NAME_SENTENCE,
+    VetoCode.CONTRADICTED: CONTRADICTED_SENTENCE,
 }
 
 

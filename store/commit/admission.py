@@ -145,7 +145,7 @@ def admit(
     if neighbourhoods:
         surroundings = surroundings_of(submission, neighbourhoods, register, bands)
 
-    evidence = evidence_of(submission.record or submission.drafts)
+    evidence = evidence_of(submission.record or submission.drafts, bands)
     for ordinal, draft in enumerate(submission.drafts):
         rules = replace(rules_of(submission, draft, bands), authority=draft.details.authority_level)
         beside_draft = surroundings.get(rules.scopes)

@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from ...resolution.identifiers import BUILT_IN_CONSTANTS
+from ...resolution.identifiers import BUILT_IN_CONSTANTS, place_slots
 from ...resolution.keys import alias_key, as_ref, is_id
 from ...resolution.known import Lookup
 from ...resolution.register import Register, Rules
 from ...schema.claim import Row, slot_key
 from ...schema.interval import ALL_TIME
+from ...schema.policy import ResolutionPolicy
 from ...schema.vocabulary import Op, Status
 from ...schema.write import RECORD_SCHEME, Draft
 from ..port.store import SlotRead, WriteTx
@@ -45,13 +46,22 @@ def lines_key(draft: Draft) -> MentionLines | None:
     )
 
 
-def evidence_of(drafts: Sequence[Draft]) -> dict[MentionLines, dict[str, str]]:
-    """The value keys by slot that the lines about each subject state and that cannot change."""
+def evidence_of(
+    drafts: Sequence[Draft], bands: ResolutionPolicy
+) -> dict[MentionLines, dict[str, str]]:
+    """The value keys by slot that the lines about each subject state and that cannot change.
+
+    A record of a register states its place as well. Of anyone else a new place is a move.
+    """
     evidence: dict[MentionLines, dict[str, str]] = {}
+    places = place_slots(bands)
     for draft in drafts:
         key = lines_key(draft)
         slot = draft.slot
-        if key is None or slot is None or not slot.constant or slot.many:
+        if key is None or slot is None or slot.many:
+            continue
+        is_record = draft.details.source_origin.startswith(RECORD_SCHEME)
+        if not (slot.constant or (is_record and slot.name in places)):
             continue
         # Talk is about whom the listener knows: a second value contradicts and parts nobody.
         if draft.details.derived_from:

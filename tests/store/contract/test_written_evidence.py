@@ -127,3 +127,45 @@ def test_a_record_names_one_of_five_of_a_family_only_where_something_agrees(
     # An address that agrees is enough, and so is a record that named the person before.
     with_address = memory.write(person("Mark Ellis", email="m@mill.example"), "team", "kilns")
     assert with_address.entity == mark.entity
+
+
+def record(memory: Memory, number: int, name: str, kind: str, home: str = "", **ids: str) -> Any:
+    subject = {"name": name, "type": kind, "external_ids": ids}
+    slot, value = ("home", home) if home else ("phone", "112")
+    return memory.write(subject, slot, value, source_origin=f"record://list/{number}")
+
+
+def test_two_contacts_or_places_that_differ_tell_two_records_apart_without_a_question(
+    open_memory: Open,
+) -> None:
+    memory = open_memory()
+    ours = record(memory, 1, "Ilse Brandt", "person", "Turin", email="ilse@mill.example")
+    asked = record(memory, 2, "Ilse Brandt", "person", "Turin", email="ib@quarry.example")
+    other = record(memory, 3, "Ilse Brandt", "person", "Ghent", email="ilseb@dock.example")
+    assert (ours.outcome, asked.outcome, other.outcome) == (
+        "accepted",
+        "pending_review",
+        "accepted",
+    )
+    assert other.entity != ours.entity
+    # Nobody is two people for having moved, where one record or one contact says so.
+    moved = record(memory, 1, "Ilse Brandt", "person", "Ghent", email="ilse@mill.example")
+    assert moved.entity == ours.entity
+
+
+def test_a_case_takes_in_no_record_that_would_not_bind(open_memory: Open) -> None:
+    memory = open_memory()
+    record(memory, 1, "Ilse Brandt", "person", email="ilse@mill.example")
+    asked = record(memory, 2, "Ilse Brandt", "person", email="ib@quarry.example")
+    assert (
+        record(memory, 3, "Ilse Brandt", "person", email="ilseb@dock.example").entity
+        != asked.entity
+    )
+
+
+def test_the_firms_of_a_group_are_not_one_for_their_phone(open_memory: Open) -> None:
+    memory = open_memory()
+    ids = {"phone": "+41 44 555 0199", "domain": "tessaly.example"}
+    firm = record(memory, 1, "Tessaly Foods AG", "organization", **ids)
+    leasing = record(memory, 2, "Tessaly Foods Leasing AG", "organization", **ids)
+    assert leasing.outcome == "accepted" and leasing.entity != firm.entity

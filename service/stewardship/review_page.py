@@ -34,7 +34,7 @@ from ...resolution.vetoes import VetoCode, compare_attributes
 from ...resolution.vetoes import sentence_of as sentence_of
 from ...schema.answers import EntityView
 from ...schema.claim import Version
-from ...schema.entity import NAMESAKES, Alias, EntityCandidate, Identifier, Review
+from ...schema.entity import NAMESAKES, EntityCandidate, Review
 from ...schema.policy import Policy, ResolutionPolicy
 from ...schema.principal import TENANT_SCOPE, Principal, Sight
 from ...schema.records import short_repr
@@ -671,7 +671,10 @@ class Rescoring:
             views[view.entity_id] = view
             members += view.members
         facts = facts_about(reader, members, self.principal, self.policy, now_us=self.now_us)
-        return _Sides(known, views, facts, PairVerdicts.from_known(known, sight))
+        taught: dict[str, int] = {}
+        for row in (*known.aliases, *known.identifiers):
+            taught[row.entity_id] = max(row.tx_start, taught.get(row.entity_id, 0))
+        return _Sides(known, views, facts, PairVerdicts.from_known(known, sight), taught)
 
     def _candidate(
         self, subject: EntityView, candidate: EntityCandidate, sides: _Sides
@@ -713,6 +716,8 @@ class _Sides:
     views: Mapping[str, EntityView]
     facts: Mapping[str, StatedFacts]
     verdicts: PairVerdicts
+    taught: Mapping[str, int]
+    """When the last name or identifier of a raw id was learned."""
 
     def view(self, raw: str) -> EntityView | None:
         return self.views.get(self.known.canonical.get(raw, raw))
@@ -723,18 +728,13 @@ class _Sides:
         if case.state is ReviewState.UNSURE and case.decided_tx is not None:
             looked_at = case.decided_tx
 
-        members: set[str] = set()
-        for raw in _sides_of(case):
-            entity = self.view(raw)
-            if entity is None:
-                continue
-            if facts_of_cluster(entity, self.facts).last_tx > looked_at:
-                return True
-            members.update(entity.members)
-
         # A name or an identifier that was taught later is evidence as much as a fact.
-        name_rows: tuple[Alias | Identifier, ...] = (*self.known.aliases, *self.known.identifiers)
-        return any(row.entity_id in members and row.tx_start > looked_at for row in name_rows)
+        for entity in filter(None, map(self.view, _sides_of(case))):
+            news = [facts_of_cluster(entity, self.facts).last_tx]
+            news += [self.taught.get(raw, 0) for raw in entity.members]
+            if max(news) > looked_at:
+                return True
+        return False
 
 
 def _sides_of(case: Review) -> list[str]:

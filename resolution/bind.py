@@ -486,7 +486,9 @@ def _may_mean(alias: Alias, ref: EntityRef, known: Register, rules: Rules) -> bo
 
 
 def is_excluded(ref: EntityRef, root: str, kind: str, known: Register, rules: Rules) -> bool:
-    """Whether what a write says of a mention speaks against an entity, whatever their names."""
+    """Whether what a mention states speaks against an entity, whatever their names."""
+    if excluding_schemes(ref, root, known, rules):
+        return True
     weighed = weigh(ref, root, known, rules)
     if "person" in (ref.type, kind) and weighed.is_contradicted:
         return rules.stored is None or not rules.stored.shares_record(root)

@@ -70,7 +70,6 @@ from .extract import may_be_person
 from .identifiers import (
     CONTRADICTED_FROM,
     SHARED_FROM,
-    excluding_schemes,
     holders_of,
     stated_identifiers,
     weigh,
@@ -639,8 +638,6 @@ def _may_be(mention: EntityRef, entity: Entity, known: Register, rules: Rules) -
     live = entity.state in (EntityState.ACTIVE, EntityState.PENDING)
     fits = rules.fits(mention.type, entity.type)
     if not (live and fits):
-        return False
-    if excluding_schemes(mention, entity.entity_id, known, rules):
         return False
     return not is_excluded(mention, known.root(entity.entity_id), entity.type, known, rules)
 

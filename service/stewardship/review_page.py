@@ -729,7 +729,8 @@ class _Sides:
             looked_at = case.decided_tx
 
         # A name or an identifier that was taught later is evidence as much as a fact.
-        for entity in filter(None, map(self.view, _sides_of(case))):
+        views = map(self.view, _sides_of(case))
+        for entity in [view for view in views if view is not None]:
             news = [facts_of_cluster(entity, self.facts).last_tx]
             news += [self.taught.get(raw, 0) for raw in entity.members]
             if max(news) > looked_at:

@@ -424,14 +424,14 @@ def _read_name(
     if needs_context and rules.scope_id not in scopes:
         return _AliasReading(None, _NO_CONTEXT, roots)
     if is_person and not agreed_roots:
-        is_own = rules.stored is not None and rules.stored.shares_record(roots[0])
         if _lacks_agreement(ref, roots[0], known, rules):
             return _AliasReading(None, NOTHING_AGREES, roots)
         # A text names people whom its reader knows; a register also has all the others.
-        if scorer and not is_own and rules.stored is not None:
+        stored = rules.stored
+        if scorer and stored is not None and not stored.shares_record(roots[0]):
             lookup = fuzzy_lookup(ref, scorer, rules.bands)
             family, bearer_lookup = lookup.family, replace(lookup, limit=1, near=None)
-            if family is not None and rules.stored.bearers(bearer_lookup) >= family.limit:
+            if family is not None and stored.bearers(bearer_lookup) >= family.limit:
                 return _AliasReading(None, COMMON_NAME, roots)
 
     first = min(settled_hits, key=_age)

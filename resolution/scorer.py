@@ -61,11 +61,10 @@ from .blocking import (
     is_in_short,
     look_alike,
     near_names,
-    outline,
 )
 from .clusters import Clusters
 from .compare import Measures
-from .context import PairContext, PersonContext, context_ceiling, context_of
+from .context import PairContext, PersonContext, context_of
 from .extract import may_be_person
 from .identifiers import (
     CONTRADICTED_FROM,
@@ -152,7 +151,6 @@ class NameScorer:
         """
         candidates = self._candidates(mention, known, rules)
         candidates = self._with_holders(mention, candidates, known, rules)
-        candidates = self._promising(mention, candidates, known, rules)
         by_root = {candidate.root.entity_id: candidate for candidate in candidates}
 
         ready_candidates = [c for c in candidates if c.root.state is not EntityState.PENDING]
@@ -259,8 +257,6 @@ class NameScorer:
 
         aliases_of: dict[str, list[Alias]] = {}
         roots_by_norm: dict[str, set[str]] = {}
-        first_alias: dict[str, Alias] = {}
-        surfaces: set[str] = set()
         for raw, norm in (*order[:CANDIDATE_LIMIT], *neighbours):
             for alias in known.named(norm):
                 if alias.entity_id != raw or not rules.shows(alias, known):
@@ -270,9 +266,8 @@ class NameScorer:
                 root = known.root(raw)
                 aliases_of.setdefault(root, []).append(alias)
                 roots_by_norm.setdefault(norm, set()).add(root)
-                first_alias.setdefault(root, alias)
-                surfaces.add(alias.surface)
 
+        surfaces = {alias.surface for aliases in aliases_of.values() for alias in aliases}
         near_surfaces = near_names(mention.name, mention.type, surfaces)
         candidates: list[_Candidate] = []
         for root, aliases in aliases_of.items():
@@ -283,7 +278,7 @@ class NameScorer:
             is_generic = all(len(roots_by_norm[alias.norm]) >= GENERIC_FROM for alias in close)
             names = tuple(dict.fromkeys(alias.surface for alias in close))
             measures = self._measures(mention, entity, names)
-            source = _source(first_alias[root], root, rules)
+            source = _source(aliases[0], root, rules)
             candidate = _Candidate(entity, names, is_generic, source, measures)
             candidates.append(self._with_constants(mention, candidate, known, rules))
         return candidates
@@ -292,8 +287,6 @@ class NameScorer:
         self, mention: EntityRef, candidate: _Candidate, known: Register, rules: Rules
     ) -> _Candidate:
         """A candidate with what the write says of the mention that cannot change."""
-        if not rules.evidence:
-            return candidate
         weighed = weigh(mention, candidate.root.entity_id, known, rules)
         lines = [line for line in weighed.agrees if line.weight]
         ceiling = probability(name_ceiling(candidate.measures, self._model))
@@ -364,33 +357,6 @@ class NameScorer:
         kind = _kind(mention, entity)
         forms = [form_of(name, kind) for name in names]
         return measure_names(form_of(mention.name, mention.type), forms, kind, self._model)
-
-    def _promising(
-        self, mention: EntityRef, candidates: list[_Candidate], known: Register, rules: Rules
-    ) -> list[_Candidate]:
-        """The candidates that may reach a band, and the few best that are shown anyway.
-
-        What is left out could not reach a suggestion with all the context that may speak for it.
-        """
-        if len(candidates) <= _CANDIDATES_SHOWN:
-            return candidates
-
-        bands = rules.bands
-        bar = min(bands.suggest_from, bands.review_above, bands.bind_at)
-        context_bound = context_ceiling(mention, known, rules, self._model)
-        ceilings: dict[str, float] = {}
-        for candidate in candidates:
-            ceiling = name_ceiling(candidate.measures, self._model) + context_bound
-            ceilings[candidate.root.entity_id] = round(ceiling, 6)
-
-        ranking = sorted(ceilings, key=lambda root: (-ceilings[root], root))
-        roots = set(ranking[:_CANDIDATES_SHOWN])
-        roots.update(root for root in ranking if probability(ceilings[root]) >= bar)
-        for candidate in candidates:
-            is_near = may_resemble(mention.name, candidate.surfaces, mention.type)
-            if is_near or candidate.contacts:
-                roots.add(candidate.root.entity_id)
-        return [candidate for candidate in candidates if candidate.root.entity_id in roots]
 
     def _fresh(self, mention: EntityRef, known: Register) -> Counter[tuple[str, str]]:
         """The weights of names that this transaction has taught, of the heaviest alone.
@@ -705,20 +671,6 @@ def _owner(short: str, known: Register, rules: Rules) -> Entity | None:
         if entity is not None and is_visible and entity.state is EntityState.ACTIVE:
             owners[entity.entity_id] = entity
     return next(iter(owners.values())) if len(owners) == 1 else None
-
-
-def may_resemble(mention: str, names: Iterable[str], kind: str) -> bool:
-    """Whether any of these names may resemble a mention: at a glance, to keep it in question."""
-    left = outline(mention, kind)
-    for name in names:
-        right = outline(name, kind)
-        if not left.sounds.isdisjoint(right.sounds) or not left.spellings.isdisjoint(
-            right.spellings
-        ):
-            return True
-        if is_in_short(form_of(mention, kind), form_of(name, kind)):
-            return True
-    return False
 
 
 PERSON = "person"

@@ -66,6 +66,7 @@ _FIRST_LOOK: Final = 100
 
 SWEPT_AT_ONCE: Final = 500
 """Objects that one transaction of a sweep retires by default."""
+_SWEPT: Final = ("archived", "demoted", "asked", "erased", "approvals")
 
 
 WatchErasure = Callable[[str, int], None]
@@ -358,7 +359,9 @@ class Steward(Caller):
         while total.remaining and not dry_run:
             if watch is not None:
                 watch(total)
-            total = _sum(total, self._operate(batch))
+            last = self._operate(batch)
+            lists = {name: getattr(total, name) + getattr(last, name) for name in _SWEPT}
+            total = replace(last, **lists)
 
         if not dry_run:
             self._backend.forget_answers(self._tenant, total.erased)
@@ -409,11 +412,6 @@ class Steward(Caller):
             raise unknown_object(object_id)
 
         return rows[0].permissions
-
-
-def _sum(left: SweepReceipt, right: SweepReceipt) -> SweepReceipt:
-    lists = ("archived", "demoted", "asked", "erased", "approvals")
-    return replace(right, **{name: getattr(left, name) + getattr(right, name) for name in lists})
 
 
 def re_embed(

@@ -34,7 +34,7 @@ from ...resolution.vetoes import VetoCode, compare_attributes
 from ...resolution.vetoes import sentence_of as sentence_of
 from ...schema.answers import EntityView
 from ...schema.claim import Version
-from ...schema.entity import NAMESAKES, EntityCandidate, Review
+from ...schema.entity import NAMESAKES, Alias, EntityCandidate, Identifier, Review
 from ...schema.policy import Policy, ResolutionPolicy
 from ...schema.principal import TENANT_SCOPE, Principal, Sight
 from ...schema.records import short_repr
@@ -672,7 +672,8 @@ class Rescoring:
             members += view.members
         facts = facts_about(reader, members, self.principal, self.policy, now_us=self.now_us)
         taught: dict[str, int] = {}
-        for row in (*known.aliases, *known.identifiers):
+        taught_rows: tuple[Alias | Identifier, ...] = (*known.aliases, *known.identifiers)
+        for row in taught_rows:
             taught[row.entity_id] = max(row.tx_start, taught.get(row.entity_id, 0))
         return _Sides(known, views, facts, PairVerdicts.from_known(known, sight), taught)
 

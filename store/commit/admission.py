@@ -188,8 +188,10 @@ class _Admission:
         root = self.register.root(raw) if raw else None
         record = self._slot(raw)
         planning: PlanningSlot = record.slot_key, "", record.scope_id
+        slot_keys: tuple[str, ...] = (record.slot_key,)
         if record.slot is not None and root is not None:
             planning = root, record.slot, record.scope_id
+            slot_keys = self.register.slot_keys(root, record.slot, record.scope_id)
 
         is_pending = False
         reviews: list[Review] = []
@@ -205,7 +207,7 @@ class _Admission:
             assertion=self._assertion(record, subject, value, ordinal),
             slot=record,
             planning=planning,
-            slot_keys=self._slot_keys(record, raw),
+            slot_keys=slot_keys,
             resolution=subject.resolution if subject else None,
             root=root,
             pending=is_pending,
@@ -549,12 +551,6 @@ class _Admission:
             tx=self.tx,
             ordinal=ordinal,
         )
-
-    def _slot_keys(self, record: SlotRecord, raw: str | None) -> tuple[str, ...]:
-        if record.slot is None or raw is None:
-            return (record.slot_key,)
-
-        return self.register.slot_keys(raw, record.slot, record.scope_id)
 
 
 def match_row(object_id: str, raw: str, resolution: Resolution, tx: int) -> Judgement:

@@ -138,7 +138,10 @@ def with_corrections(tx: WriteTx, claims: Sequence[AdmittedClaim]) -> list[Admit
             earlier = answer.assertion.claim.interval
             if answer.planning == claim.planning and earlier.overlaps(interval):
                 predecessors.append(answer.assertion)
-        answers.append(_correcting(claim) if _returns(claim, predecessors) else claim)
+        if _returns(claim, predecessors):
+            corrected = replace(claim.assertion.claim, op=Op.CORRECT)
+            claim = replace(claim, assertion=replace(claim.assertion, claim=corrected))
+        answers.append(claim)
 
     return answers
 
@@ -200,17 +203,8 @@ def _returns(claim: AdmittedClaim, before: Sequence[Assertion]) -> bool:
         for a in contradictions
     )
 
-    return (
-        assertion.claim.op is Op.ASSERT
-        and not claim.slot.many
-        and bool(contradictions)
-        and own_origin
-    )
-
-
-def _correcting(admission: AdmittedClaim) -> AdmittedClaim:
-    claim = replace(admission.assertion.claim, op=Op.CORRECT)
-    return replace(admission, assertion=replace(admission.assertion, claim=claim))
+    is_plain = assertion.claim.op is Op.ASSERT and not claim.slot.many
+    return is_plain and bool(contradictions) and own_origin
 
 
 def check_expected(

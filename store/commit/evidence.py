@@ -54,14 +54,13 @@ def evidence_of(
     A record of a register states its place as well. Of anyone else a new place is a move.
     """
     evidence: dict[MentionLines, dict[str, str]] = {}
-    places = place_slots(bands)
     for draft in drafts:
         key = lines_key(draft)
         slot = draft.slot
         if key is None or slot is None or slot.many:
             continue
         is_record = draft.details.source_origin.startswith(RECORD_SCHEME)
-        if not (slot.constant or (is_record and slot.name in places)):
+        if not (slot.constant or (is_record and slot.name in place_slots(bands))):
             continue
         # Talk is about whom the listener knows: a second value contradicts and parts nobody.
         if draft.details.derived_from:
@@ -123,8 +122,8 @@ class StoredFacts:
         if not (self.origin.startswith(RECORD_SCHEME) or self.rules.evidence):
             return 0
         now = self.register.bearers_now(lookup.family, self.rules) if lookup.family else 0
-        scopes = sorted(self.rules.scopes)
-        return now + self.tx.known(lookup, scopes=scopes, tx_us=self.stamp).bearers
+        stored = self.tx.known(lookup, scopes=sorted(self.rules.scopes), tx_us=self.stamp)
+        return now + stored.bearers
 
     def shares_record(self, root: str) -> bool:
         """Whether the record that the write comes from has said something of an entity."""

@@ -427,11 +427,11 @@ def _read_name(
         if _lacks_agreement(ref, roots[0], known, rules):
             return _AliasReading(None, NOTHING_AGREES, roots)
         # A text names people whom its reader knows; a register also has all the others.
-        stored = rules.stored
-        if scorer and stored is not None and not stored.shares_record(roots[0]):
+        facts = rules.stored
+        if scorer and facts is not None and not facts.shares_record(roots[0]):
             lookup = fuzzy_lookup(ref, scorer, rules.bands)
             family, bearer_lookup = lookup.family, replace(lookup, limit=1, near=None)
-            if family is not None and stored.bearers(bearer_lookup) >= family.limit:
+            if family is not None and facts.bearers(bearer_lookup) >= family.limit:
                 return _AliasReading(None, COMMON_NAME, roots)
 
     first = min(settled_hits, key=_age)
@@ -440,9 +440,9 @@ def _read_name(
 
 def _lacks_agreement(ref: EntityRef, root: str, known: Register, rules: Rules) -> bool:
     """Whether a mention and an entity of its name both state what does not meet."""
-    weighed = weigh(ref, root, known, rules)
+    evidence = weigh(ref, root, known, rules)
     is_own = rules.stored is not None and rules.stored.shares_record(root)
-    return bool(weighed.near) or (weighed.is_stated and not weighed.agrees and not is_own)
+    return bool(evidence.near) or (evidence.is_stated and not evidence.agrees and not is_own)
 
 
 def _agreed_roots(ref: EntityRef, roots: Sequence[str], known: Register, rules: Rules) -> list[str]:
@@ -489,10 +489,10 @@ def is_excluded(ref: EntityRef, root: str, kind: str, known: Register, rules: Ru
     """Whether what a mention states speaks against an entity, whatever their names."""
     if excluding_schemes(ref, root, known, rules):
         return True
-    weighed = weigh(ref, root, known, rules)
-    if "person" in (ref.type, kind) and weighed.is_contradicted:
+    evidence = weigh(ref, root, known, rules)
+    if "person" in (ref.type, kind) and evidence.is_contradicted:
         return rules.stored is None or not rules.stored.shares_record(root)
-    return bool(weighed.differs)
+    return bool(evidence.differs)
 
 
 def _is_of_kind(alias: Alias, ref: EntityRef, known: Register, rules: Rules) -> bool:

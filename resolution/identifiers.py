@@ -371,11 +371,11 @@ def weigh(ref: EntityRef, root: str, known: Register, rules: Rules) -> Weighed:
     if not (rules.evidence or stated_rows):
         return Weighed()
 
-    stored: Mapping[str, frozenset[str]] = rules.stored.constants(root) if rules.stored else {}
+    facts: Mapping[str, frozenset[str]] = rules.stored.constants(root) if rules.stored else {}
     lines: dict[str, list[Feature]] = {"agrees": [], "differs": [], "near": [], "apart": []}
     places = place_slots(rules.bands)
     for slot, key in sorted(rules.evidence.items()):
-        stored_keys = sorted(stored.get(slot, ()))
+        stored_keys = sorted(facts.get(slot, ()))
         if not stored_keys:
             continue
         kind = "agrees" if key in stored_keys else "differs"
@@ -399,7 +399,7 @@ def weigh(ref: EntityRef, root: str, known: Register, rules: Rules) -> Weighed:
         elif row.weight and held_schemes.get(row.scheme) and root not in holders:
             detail = f"differing: {row.value!r} / {held_schemes[row.scheme][0]!r}"
             lines["apart"].append(Feature(row.scheme, 0.0, 0.0, detail))
-    has_constants = not stored.keys() <= places
+    has_constants = not facts.keys() <= places
     is_known = has_constants or lines["apart"] or not all(map(is_exact, held_schemes))
     return Weighed(
         **{kind: tuple(features) for kind, features in lines.items()},
@@ -433,8 +433,8 @@ def excluded_line(
     """The evidence about an entity of a mention's name that has another identifier."""
     values = known.held(entity.entity_id, rules.identifier_test(known))
     features = [Feature("exact", 1.0, 0.0, f"equal name: {entity.name}")]
-    weighed = weigh(ref, entity.entity_id, known, rules)
-    features += [*weighed.differs, *weighed.apart]
+    evidence = weigh(ref, entity.entity_id, known, rules)
+    features += [*evidence.differs, *evidence.apart]
     for scheme in excluding_schemes(ref, entity.entity_id, known, rules):
         detail = f"differing: {ref.external_ids[scheme]!r} / {values[scheme][0]!r}"
         features.append(Feature(scheme, 0.0, 0.0, detail))

@@ -133,7 +133,7 @@ class NameScorer:
         return tuple((key, KIND_WEIGHT[kind]) for key, kind in _keys(mention.name, mention.type))
 
     def near(self, mention: EntityRef) -> NearTest:
-        """What tells which stored names are worth scoring against a mention."""
+        """What tells which stored names are worth scoring objections a mention."""
         return partial(near_names, mention.name, mention.type)
 
     def family(self, mention: EntityRef, bands: ResolutionPolicy) -> FamilyName | None:
@@ -287,11 +287,11 @@ class NameScorer:
         self, mention: EntityRef, candidate: _Candidate, known: Register, rules: Rules
     ) -> _Candidate:
         """A candidate with what the write says of the mention that cannot change."""
-        weighed = weigh(mention, candidate.root.entity_id, known, rules)
-        lines = [line for line in weighed.agrees if line.weight]
+        evidence = weigh(mention, candidate.root.entity_id, known, rules)
+        lines = [line for line in evidence.agrees if line.weight]
         ceiling = probability(name_ceiling(candidate.measures, self._model))
         if not lines or ceiling < rules.bands.suggest_from:
-            return replace(candidate, is_near=bool(weighed.near))
+            return replace(candidate, is_near=bool(evidence.near))
         return replace(candidate, contacts=tuple(lines), is_contact=True)
 
     def _with_holders(
@@ -397,12 +397,12 @@ class NameScorer:
         )
         if candidate.contacts:
             kinds = dict(rules.bands.attributes)
-            agreed = {kinds.get(line.name) for line in candidate.contacts if line.weight}
+            agreed_kinds = {kinds.get(line.name) for line in candidate.contacts if line.weight}
             context = replace(
                 context,
                 attributes=candidate.contacts,
                 same_contact=candidate.is_contact,
-                same_house=agreed == {AttributeKind.PHONE.value},
+                same_house=agreed_kinds == {AttributeKind.PHONE.value},
             )
         kind = _kind(mention, candidate.root)
         pair = score_measured(candidate.measures, kind, context, self._model)
@@ -422,20 +422,20 @@ class NameScorer:
         if not may_merge:
             return ScoredEntity(candidate.root.entity_id, pair)
 
-        weighed = weigh(mention, candidate.root.entity_id, known, rules)
-        if kind == PERSON and not pair.vetoes and weighed.is_stated and not weighed.agrees:
+        evidence = weigh(mention, candidate.root.entity_id, known, rules)
+        if kind == PERSON and not pair.vetoes and evidence.is_stated and not evidence.agrees:
             pair = with_veto(pair, VetoCode.PERSON_WITHOUT_CONTEXT)
 
         # The firms of a group share addresses, so that one in common speaks for no firm.
-        against = 0 if kind == PERSON and weighed.agrees else len(weighed.apart)
-        if kind != PERSON or not weighed.agrees:
-            named = next(row for row in candidate.measures if row.right.original == pair.name)
-            against += not differs_in_form_alone(named)
+        objections = 0 if kind == PERSON and evidence.agrees else len(evidence.apart)
+        if kind != PERSON or not evidence.agrees:
+            pairing = next(row for row in candidate.measures if row.right.original == pair.name)
+            objections += not differs_in_form_alone(pairing)
             # Two names with a legal form are two entries of a register, each given in full.
-            is_full = bool(named.left.legal and named.right.legal) and has_extra_words(named)
-            against += is_full and VetoCode.DISTINCTION.value not in pair.vetoes
-            against += VetoCode.LEGAL_FORM.value in pair.vetoes
-        if against >= CONTRADICTED_FROM:
+            if pairing.left.legal and pairing.right.legal and has_extra_words(pairing):
+                objections += VetoCode.DISTINCTION.value not in pair.vetoes
+            objections += VetoCode.LEGAL_FORM.value in pair.vetoes
+        if objections >= CONTRADICTED_FROM:
             pair = with_veto(pair, VetoCode.CONTRADICTED)
             review_above = rules.bands.of_type(kind).review_above
             pair = replace(pair, score=min(pair.score, review_above))

@@ -338,7 +338,7 @@ class Entities(Caller):
     def relations(self) -> tuple[tuple[str, str, str], ...]:
         """Return (from, slot, to) of the clean relations that the caller may see, sorted."""
         view, edges = self._as_of_now(), dict[tuple[str, str, str], None]()
-        roots = [entity.entity_id for entity in self.list()]
+        roots = list(map(attrgetter("entity_id"), self.list()))
         limit = self._backend.policy.read.neighbourhood_fanout
         for root in roots:
             edges.update(dict.fromkeys(view.neighbourhood(root, hops=1, limit=limit).edges))

@@ -151,10 +151,10 @@ def admit(
         beside_draft = surroundings.get(rules.scopes)
         key = lines_key(draft)
         if reads is not None and key is not None:
-            stated = evidence.get(key, {})
-            origin, slots = draft.details.source_origin, frozenset(stated)
+            facts = evidence.get(key, {})
+            origin, slots = draft.details.source_origin, frozenset(facts)
             stored = StoredFacts(reads, register, rules, origin, slots, tx)
-            rules = replace(rules, evidence=stated, stored=stored)
+            rules = replace(rules, evidence=facts, stored=stored)
         claim = _Admission(draft, register, rules, scorer, tx, namesake_lines, beside_draft)
         claims.append(claim.admit(ordinal))
 

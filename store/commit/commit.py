@@ -197,14 +197,13 @@ def _returns(claim: AdmittedClaim, before: Sequence[Assertion]) -> bool:
     """Tell whether all that an assert contradicts came from its own origin at its level."""
     assertion = claim.assertion
     contradictions = [a for a in before if a.claim.value_key != assertion.claim.value_key]
-    own_origin = all(
+    if not contradictions or assertion.claim.op is not Op.ASSERT or claim.slot.many:
+        return False
+    return all(
         a.details.source_origin == assertion.details.source_origin
         and a.claim.level == assertion.claim.level
         for a in contradictions
     )
-
-    is_plain = assertion.claim.op is Op.ASSERT and not claim.slot.many
-    return is_plain and bool(contradictions) and own_origin
 
 
 def check_expected(

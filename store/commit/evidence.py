@@ -122,8 +122,9 @@ class StoredFacts:
         if not (self.origin.startswith(RECORD_SCHEME) or self.rules.evidence):
             return 0
         now = self.register.bearers_now(lookup.family, self.rules) if lookup.family else 0
-        stored = self.tx.known(lookup, scopes=sorted(self.rules.scopes), tx_us=self.stamp)
-        return now + stored.bearers
+        return (
+            now + self.tx.known(lookup, scopes=sorted(self.rules.scopes), tx_us=self.stamp).bearers
+        )
 
     def shares_record(self, root: str) -> bool:
         """Whether the record that the write comes from has said something of an entity."""
@@ -137,9 +138,8 @@ class StoredFacts:
         if not keys:
             return False
         (rows,) = self.tx.open_rows((SlotRead(keys, ALL_TIME, full=False),))
-        object_ids = sorted({row.claim.object_id for row in rows})
         sight = self.rules.sight
-        for assertion in self.tx.assertions(object_ids).values():
+        for assertion in self.tx.assertions(sorted({row.claim.object_id for row in rows})).values():
             is_visible = sight is None or assertion.is_visible(sight)
             if is_visible and assertion.details.source_origin == self.origin:
                 return True

@@ -185,26 +185,17 @@ class World:
         return answers
 
 
-def is_fact_of_other(fact: tuple[str, int, int], line: Said) -> bool:
-    """Whether a fact is one with a line's, or of its slot, only where 0 and 1 are one."""
-    slot, subject, value = fact
-    ours = {0, 1}
-    if slot != line.slot or (subject != line.subject and not {subject, line.subject} <= ours):
-        return False
-    return subject != line.subject or (value != line.value and {value, line.value} <= ours)
-
-
 def check(memory: Memory, seed: int) -> None:
     every = ("assert", "assert", "deny", "retract", "correct")
     said = history_of(seed, every)
-    # (A) Without what takes something back of the other side: it acts on who was one at its own
-    # moment. So a correction counts unless the history has its fact under both names.
+    # (A) Without what may take back a fact of the other side: it acts on who was one at its own
+    # moment. So a correction counts where its slot has no further fact of either.
     told = history_of(seed, ("assert", "assert", "deny", "correct"))
-    facts = {(line.slot, line.subject, line.value) for line in told}
+    facts = {line[1:4] for line in told if not {0, 1}.isdisjoint({line.subject, line.value})}
     plain: list[Said] = []
     for line in told:
-        others = {fact for fact in facts if is_fact_of_other(fact, line)}
-        if line.op != "correct" or not others:
+        slots = [slot for _, slot, _ in facts - {line[1:4]}]
+        if line.op != "correct" or line.slot not in slots:
             plain.append(line)
     before, after = World(memory, f"{seed}a"), World(memory, f"{seed}b")
     before.tell(plain)

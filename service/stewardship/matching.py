@@ -60,7 +60,7 @@ _AT_ONCE = 100
 """Names that are looked up together: one trip to a server."""
 _WORTH_A_LOOK = -2.0
 """Log-odds of the names alone from which the facts about both entities are read."""
-_LIVE = (EntityState.ACTIVE.value, EntityState.PENDING.value)
+_LIVE = {EntityState.ACTIVE.value, EntityState.PENDING.value}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -303,12 +303,13 @@ class Matching(Caller):
 
         pairs: list[DuplicatePair] = []
         for left_id, right_id in id_pairs:
-            # A name of the partner proposed it, which the caller may not see.
-            if left_id not in views or right_id not in views:
+            left, right = views.get(left_id), views.get(right_id)
+            # A name of the partner may have proposed it that the caller may not see.
+            if left is None or right is None or not {left.state, right.state} <= _LIVE:
                 continue
-            pair = self._pair(views[left_id], views[right_id], facts, standing_verdicts)
-            bands = policy.resolution.of_type(views[left_id].type)
-            if pair is not None and _is_suggested(pair, bands):
+            pair = self._pair(left, right, facts, standing_verdicts)
+            bands = policy.resolution.of_type(left.type)
+            if pair is not None and pair.comparison.candidate.score >= bands.suggest_from:
                 pairs.append(pair)
         return pairs
 
@@ -368,12 +369,6 @@ def _doubt(pair: DuplicatePair) -> float:
     return round(min(abs(score - comparison.bind_at), abs(score - comparison.review_above)), 6)
 
 
-def _is_suggested(pair: DuplicatePair, bands: ResolutionPolicy) -> bool:
-    candidate = pair.comparison.candidate
-    is_live = pair.comparison.left.state in _LIVE and pair.comparison.right.state in _LIVE
-    return is_live and candidate.score >= bands.suggest_from
-
-
 def _views(reader: Reader, raw_ids: Sequence[str], sight: Sight) -> dict[str, EntityView]:
     """The entities whose canonical id is among these and whose names may be seen, by that id."""
     tx_us = reader.clock().last_us
@@ -399,8 +394,7 @@ def _label(case: Review) -> Label | None:
     is_own = case.decided_entity in (None, candidate.entity)
     is_match = case.state is ReviewState.ACCEPTED and is_own
     cluster = case.entity_id if is_match else candidate.entity
-    answer = "yes" if is_match else "no"
-    names = case.mention, candidate.name
+    names, answer = (case.mention, candidate.name), "yes" if is_match else "no"
     return Label(case.review_id, case.type, *names, answer, case.entity_id, cluster)
 
 

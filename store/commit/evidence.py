@@ -138,9 +138,8 @@ class StoredFacts:
         if not keys:
             return False
         (rows,) = self.tx.open_rows((SlotRead(keys, ALL_TIME, full=False),))
-        sight = self.rules.sight
         for assertion in self.tx.assertions(sorted({row.claim.object_id for row in rows})).values():
-            is_visible = sight is None or assertion.is_visible(sight)
+            is_visible = self.rules.sight is None or assertion.is_visible(self.rules.sight)
             if is_visible and assertion.details.source_origin == self.origin:
                 return True
         return False

@@ -194,8 +194,7 @@ def check(memory: Memory, seed: int) -> None:
     facts = {line[1:4] for line in told if not {0, 1}.isdisjoint({line.subject, line.value})}
     plain: list[Said] = []
     for line in told:
-        slots = [slot for _, slot, _ in facts - {line[1:4]}]
-        if line.op != "correct" or line.slot not in slots:
+        if line.op != "correct" or line.slot not in {fact[1] for fact in facts - {line[1:4]}}:
             plain.append(line)
     before, after = World(memory, f"{seed}a"), World(memory, f"{seed}b")
     before.tell(plain)

@@ -129,21 +129,22 @@ def record(memory: Memory, number: int, home: str, email: str) -> Any:
 
 def test_two_contacts_or_places_that_differ_tell_two_records_apart(open_memory: Open) -> None:
     memory = open_memory()
-    ours = record(memory, 1, "Turin", "ilse@mill.example")
-    asked = record(memory, 2, "Turin", "ib@quarry.example")
-    other = record(memory, 3, "Ghent", "ilseb@dock.example")
-    outcomes = [receipt.outcome for receipt in (ours, asked, other)]
-    assert outcomes == ["accepted", "pending_review", "accepted"]
+    ours, asked = (
+        record(memory, 1, "Turin", "i@mill.example"),
+        record(memory, 2, "Turin", "i@q.example"),
+    )
+    assert (ours.outcome, asked.outcome) == ("accepted", "pending_review")
+    assert record(memory, 3, "Ghent", "ilseb@dock.example").outcome == "accepted"
     # Nobody is two people for having moved, where one record or one contact says so.
-    assert record(memory, 1, "Ghent", "ilse@mill.example").entity == ours.entity
+    assert record(memory, 1, "Ghent", "i@mill.example").entity == ours.entity
     # And a case takes in no record that would not have bound to it.
     assert record(memory, 4, "Turin", "ilse3@dock.example").entity != asked.entity
 
 
 def test_the_firms_of_a_group_are_not_one_for_their_phone(open_memory: Open) -> None:
     memory = open_memory()
-    ids = {"phone": "+41 44 555 0199", "domain": "tessaly.example"}
     for name in ("Tessaly Foods AG", "Tessaly Foods Leasing AG"):
+        ids = {"phone": "+41 44 555 0199", "domain": "tessaly.example"}
         ref = {"name": name, "type": "organization", "external_ids": ids}
         assert memory.write(ref, "phone", "112").outcome == "accepted"
     assert len(memory.entities.list()) == 2

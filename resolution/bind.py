@@ -392,7 +392,10 @@ def _read_name(
         # A pending entity is nobody yet, so its name counts apart from the settled ones.
         if not _pending(alias, known):
             settled_hits.append(alias)
-        elif alias.scope_id == rules.scope_id:
+        elif alias.scope_id == rules.scope_id and not (
+            _known_type(alias, known) == "person"
+            and _lacks_agreement(ref, known.root(alias.entity_id), known, rules)
+        ):
             local_cases.append(alias)
     roots = sorted({known.root(alias.entity_id) for alias in settled_hits})
 
@@ -421,19 +424,25 @@ def _read_name(
     if needs_context and rules.scope_id not in scopes:
         return _AliasReading(None, _NO_CONTEXT, roots)
     if is_person and not agreed_roots:
-        weighed = weigh(ref, roots[0], known, rules)
-        is_own = rules.stored is not None and rules.stored.shares_record(roots[0])
-        if weighed.near or (weighed.is_stated and not is_own):
+        if _lacks_agreement(ref, roots[0], known, rules):
             return _AliasReading(None, NOTHING_AGREES, roots)
         # A text names people whom its reader knows; a register also has all the others.
-        if scorer and not is_own and rules.stored is not None:
+        facts = rules.stored
+        if scorer and facts is not None and not facts.shares_record(roots[0]):
             lookup = fuzzy_lookup(ref, scorer, rules.bands)
             family, bearer_lookup = lookup.family, replace(lookup, limit=1, near=None)
-            if family is not None and rules.stored.bearers(bearer_lookup) >= family.limit:
+            if family is not None and facts.bearers(bearer_lookup) >= family.limit:
                 return _AliasReading(None, COMMON_NAME, roots)
 
     first = min(settled_hits, key=_age)
     return _AliasReading(first.entity_id, "", roots)
+
+
+def _lacks_agreement(ref: EntityRef, root: str, known: Register, rules: Rules) -> bool:
+    """Whether a mention and an entity of its name both state what does not meet."""
+    evidence = weigh(ref, root, known, rules)
+    is_own = rules.stored is not None and rules.stored.shares_record(root)
+    return bool(evidence.near) or (evidence.is_stated and not evidence.agrees and not is_own)
 
 
 def _agreed_roots(ref: EntityRef, roots: Sequence[str], known: Register, rules: Rules) -> list[str]:
@@ -471,7 +480,19 @@ def _may_mean(alias: Alias, ref: EntityRef, known: Register, rules: Rules) -> bo
         return False
     if excluding_schemes(ref, alias.entity_id, known, rules):
         return False
-    return not weigh(ref, known.root(alias.entity_id), known, rules).differs
+    return not is_excluded(
+        ref, known.root(alias.entity_id), _known_type(alias, known), known, rules
+    )
+
+
+def is_excluded(ref: EntityRef, root: str, kind: str, known: Register, rules: Rules) -> bool:
+    """Whether what a mention states speaks against an entity, whatever their names."""
+    if excluding_schemes(ref, root, known, rules):
+        return True
+    evidence = weigh(ref, root, known, rules)
+    if "person" in (ref.type, kind) and evidence.is_contradicted:
+        return rules.stored is None or not rules.stored.shares_record(root)
+    return bool(evidence.differs)
 
 
 def _is_of_kind(alias: Alias, ref: EntityRef, known: Register, rules: Rules) -> bool:

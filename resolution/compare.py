@@ -440,10 +440,6 @@ def _conflict_level(measures: Measures) -> int:
     return 0 if share == 0 else 1 + sum(share >= cut for cut in (200, 400, 700))
 
 
-def _extra_level(measures: Measures) -> int:
-    return 0 if measures.extra == 0 else 1 + (measures.extra >= 300)
-
-
 def _spelling_level(measures: Measures) -> int:
     if measures.slips:
         return 0
@@ -520,7 +516,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         "extra",
         "How much does only one of the names say?",
         ("nothing", "< .30", ">= .30"),
-        _extra_level,
+        lambda m: (m.extra > 0) + (m.extra >= 300),
         lambda m: m.extra,
     ),
     Comparison(

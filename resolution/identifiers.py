@@ -67,6 +67,8 @@ SHARED_FROM: Final = 3
 BUILT_IN_CONSTANTS: Final = frozenset(
     slot.name for slot in BUILT_IN_SLOTS.values() if slot.constant
 )
+CONTRADICTED_FROM: Final = 2
+"""Things against a pair from which nobody is asked about it; one alone is a question."""
 CONSTANT_WEIGHT: Final = 3.0
 """Log-odds that an equal birth date, or another value that cannot change, adds to a name."""
 _ISO_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -347,8 +349,18 @@ class Weighed(NamedTuple):
     differs: tuple[Feature, ...] = ()
     near: tuple[Feature, ...] = ()
     """Values that may be one value with a slip."""
+    apart: tuple[Feature, ...] = ()
+    """The kinds of contact, and places, that both sides state without one in common."""
     is_stated: bool = False
     """Whether both sides say anything at all."""
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether two things speak against a person and none speaks for them.
+
+        One contact or place changes in a life; who shares none of two is most likely a namesake.
+        """
+        return not self.agrees and len(self.apart) >= CONTRADICTED_FROM
 
 
 def weigh(ref: EntityRef, root: str, known: Register, rules: Rules) -> Weighed:
@@ -359,14 +371,21 @@ def weigh(ref: EntityRef, root: str, known: Register, rules: Rules) -> Weighed:
     if not (rules.evidence or stated_rows):
         return Weighed()
 
-    constants: Mapping[str, frozenset[str]] = rules.stored.constants(root) if rules.stored else {}
-    lines: dict[str, list[Feature]] = {"agrees": [], "differs": [], "near": []}
+    facts: Mapping[str, frozenset[str]] = rules.stored.constants(root) if rules.stored else {}
+    lines: dict[str, list[Feature]] = {"agrees": [], "differs": [], "near": [], "apart": []}
+    places = place_slots(rules.bands)
     for slot, key in sorted(rules.evidence.items()):
-        stored_keys = sorted(constants.get(slot, ()))
+        stored_keys = sorted(facts.get(slot, ()))
         if not stored_keys:
             continue
         kind = "agrees" if key in stored_keys else "differs"
-        if kind == "differs" and any(_is_slip(key, other_key) for other_key in stored_keys):
+        if slot in places:
+            place = COMPARATORS[AttributeKind.PLACE].form_of
+            # That two live in one town says little; many do.
+            if place(key[2:]) in {place(other_key[2:]) for other_key in stored_keys}:
+                continue
+            kind = "apart"
+        elif kind == "differs" and any(_is_slip(key, other_key) for other_key in stored_keys):
             kind = "near"
         weight = CONSTANT_WEIGHT if kind == "agrees" else 0.0
         detail = f"{'equal' if weight else 'differing'}: {key[2:]!r} / {stored_keys[0][2:]!r}"
@@ -377,13 +396,20 @@ def weigh(ref: EntityRef, root: str, known: Register, rules: Rules) -> Weighed:
         holders = holders_of(row, known, rules) if row.weight else {}
         if root in holders and len(holders) <= SHARED_FROM:
             lines["agrees"].append(Feature(row.scheme, 1.0, 0.0, f"equal: {row.value!r}"))
-    is_known = bool(constants) or not all(map(is_exact, held_schemes))
+        elif row.weight and held_schemes.get(row.scheme) and root not in holders:
+            detail = f"differing: {row.value!r} / {held_schemes[row.scheme][0]!r}"
+            lines["apart"].append(Feature(row.scheme, 0.0, 0.0, detail))
+    has_constants = not facts.keys() <= places
+    is_known = has_constants or lines["apart"] or not all(map(is_exact, held_schemes))
     return Weighed(
-        tuple(lines["agrees"]),
-        tuple(lines["differs"]),
-        tuple(lines["near"]),
-        is_stated=is_known and rules.stored is not None,
+        **{kind: tuple(features) for kind, features in lines.items()},
+        is_stated=bool(is_known) and rules.stored is not None,
     )
+
+
+def place_slots(bands: ResolutionPolicy) -> frozenset[str]:
+    """The slots that a policy compares as places."""
+    return frozenset([name for name, kind in bands.attributes if kind == AttributeKind.PLACE])
 
 
 def _is_slip(left: str, right: str) -> bool:
@@ -407,7 +433,8 @@ def excluded_line(
     """The evidence about an entity of a mention's name that has another identifier."""
     values = known.held(entity.entity_id, rules.identifier_test(known))
     features = [Feature("exact", 1.0, 0.0, f"equal name: {entity.name}")]
-    features += weigh(ref, entity.entity_id, known, rules).differs
+    evidence = weigh(ref, entity.entity_id, known, rules)
+    features += [*evidence.differs, *evidence.apart]
     for scheme in excluding_schemes(ref, entity.entity_id, known, rules):
         detail = f"differing: {ref.external_ids[scheme]!r} / {values[scheme][0]!r}"
         features.append(Feature(scheme, 0.0, 0.0, detail))

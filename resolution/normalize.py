@@ -593,12 +593,11 @@ def _visible(surface: str) -> str:
 
 
 def _is_latin(text: str) -> bool:
-    return text.isascii() or not any(c.isalpha() and not _is_latin_letter(c) for c in text)
-
-
-def _is_latin_letter(char: str) -> bool:
-    code = ord(char)
-    return code < 0x250 or 0x1E00 <= code < 0x1F00 or 0x2C60 <= code < 0x2C80
+    # The blocks of Latin letters, the extended ones included.
+    codes = [ord(character) for character in text if character.isalpha()]
+    return text.isascii() or all(
+        c < 0x250 or 0x1E00 <= c < 0x1F00 or 0x2C60 <= c < 0x2C80 for c in codes
+    )
 
 
 def is_one_alphabet(native: str) -> bool:

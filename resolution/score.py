@@ -31,6 +31,7 @@ from .vetoes import (
     PairFacts,
     VetoCode,
     differs_in_form_alone,
+    has_extra_words,
     numbers_conflict,
     qualifiers_conflict,
     vetoes_of,
@@ -220,9 +221,13 @@ def _rate(measures: Measures, entity_type: str, context: PairContext, model: Mod
     vetoes = vetoes_of(facts)
 
     # Who works next to Anna Schmidt is evidence, not proof that Anna Schmitt is she. An address
-    # is: two people seldom have one.
+    # is: two people seldom have one. Where a name has one word more, it is not: a family has one
+    # phone, and the firms of a group have one of everything.
     is_lifted = probability(name_odds) < NAMES_PROVE_FROM and score > model.limits.capped_score
-    is_proven = context.same_handle or context.same_contact or differs_in_form_alone(measures)
+    is_proven = context.same_handle or context.same_contact
+    if is_proven and has_extra_words(measures):
+        is_proven = entity_type == "person" and not context.same_house
+    is_proven = is_proven or differs_in_form_alone(measures)
     if is_lifted and not is_proven:
         vetoes = (*vetoes, VetoCode.CONTEXT_ALONE)
 

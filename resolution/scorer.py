@@ -39,13 +39,14 @@ from ..schema.policy import ResolutionPolicy
 from ..schema.principal import TENANT_SCOPE
 from ..schema.slots import UNKNOWN_TYPE
 from ..schema.vocabulary import (
+    AttributeKind,
     CandidateSource,
     Decision,
     EntityState,
     JudgedBy,
     JudgementVerdict,
 )
-from .bind import SCORE_REASON, Doubt, is_trusted, is_unlike, short_words
+from .bind import SCORE_REASON, Doubt, is_excluded, is_trusted, is_unlike, short_words
 from .blocking import (
     CANDIDATE_LIMIT,
     KIND_WEIGHT,
@@ -60,13 +61,18 @@ from .blocking import (
     is_in_short,
     look_alike,
     near_names,
-    outline,
 )
 from .clusters import Clusters
 from .compare import Measures
-from .context import PairContext, PersonContext, context_ceiling, context_of
+from .context import PairContext, PersonContext, context_of
 from .extract import may_be_person
-from .identifiers import SHARED_FROM, excluding_schemes, holders_of, stated_identifiers, weigh
+from .identifiers import (
+    CONTRADICTED_FROM,
+    SHARED_FROM,
+    holders_of,
+    stated_identifiers,
+    weigh,
+)
 from .keys import alias_key, folded
 from .known import FamilyName, NearTest
 from .model import Model, default_model
@@ -86,7 +92,7 @@ from .score import (
     score_pair,
     with_veto,
 )
-from .vetoes import COMPARATORS, VetoCode
+from .vetoes import COMPARATORS, VetoCode, differs_in_form_alone, has_extra_words
 
 SHORT_FORM = "learned_short_form"
 """The line of evidence that says so."""
@@ -127,7 +133,7 @@ class NameScorer:
         return tuple((key, KIND_WEIGHT[kind]) for key, kind in _keys(mention.name, mention.type))
 
     def near(self, mention: EntityRef) -> NearTest:
-        """What tells which stored names are worth scoring against a mention."""
+        """What tells which stored names are worth scoring objections a mention."""
         return partial(near_names, mention.name, mention.type)
 
     def family(self, mention: EntityRef, bands: ResolutionPolicy) -> FamilyName | None:
@@ -145,7 +151,6 @@ class NameScorer:
         """
         candidates = self._candidates(mention, known, rules)
         candidates = self._with_holders(mention, candidates, known, rules)
-        candidates = self._promising(mention, candidates, known, rules)
         by_root = {candidate.root.entity_id: candidate for candidate in candidates}
 
         ready_candidates = [c for c in candidates if c.root.state is not EntityState.PENDING]
@@ -252,8 +257,6 @@ class NameScorer:
 
         aliases_of: dict[str, list[Alias]] = {}
         roots_by_norm: dict[str, set[str]] = {}
-        first_alias: dict[str, Alias] = {}
-        surfaces: set[str] = set()
         for raw, norm in (*order[:CANDIDATE_LIMIT], *neighbours):
             for alias in known.named(norm):
                 if alias.entity_id != raw or not rules.shows(alias, known):
@@ -263,9 +266,8 @@ class NameScorer:
                 root = known.root(raw)
                 aliases_of.setdefault(root, []).append(alias)
                 roots_by_norm.setdefault(norm, set()).add(root)
-                first_alias.setdefault(root, alias)
-                surfaces.add(alias.surface)
 
+        surfaces = {alias.surface for aliases in aliases_of.values() for alias in aliases}
         near_surfaces = near_names(mention.name, mention.type, surfaces)
         candidates: list[_Candidate] = []
         for root, aliases in aliases_of.items():
@@ -276,7 +278,7 @@ class NameScorer:
             is_generic = all(len(roots_by_norm[alias.norm]) >= GENERIC_FROM for alias in close)
             names = tuple(dict.fromkeys(alias.surface for alias in close))
             measures = self._measures(mention, entity, names)
-            source = _source(first_alias[root], root, rules)
+            source = _source(aliases[0], root, rules)
             candidate = _Candidate(entity, names, is_generic, source, measures)
             candidates.append(self._with_constants(mention, candidate, known, rules))
         return candidates
@@ -285,13 +287,11 @@ class NameScorer:
         self, mention: EntityRef, candidate: _Candidate, known: Register, rules: Rules
     ) -> _Candidate:
         """A candidate with what the write says of the mention that cannot change."""
-        if not rules.evidence:
-            return candidate
-        weighed = weigh(mention, candidate.root.entity_id, known, rules)
-        lines = [line for line in weighed.agrees if line.weight]
+        evidence = weigh(mention, candidate.root.entity_id, known, rules)
+        lines = [line for line in evidence.agrees if line.weight]
         ceiling = probability(name_ceiling(candidate.measures, self._model))
         if not lines or ceiling < rules.bands.suggest_from:
-            return replace(candidate, is_near=bool(weighed.near))
+            return replace(candidate, is_near=bool(evidence.near))
         return replace(candidate, contacts=tuple(lines), is_contact=True)
 
     def _with_holders(
@@ -358,33 +358,6 @@ class NameScorer:
         forms = [form_of(name, kind) for name in names]
         return measure_names(form_of(mention.name, mention.type), forms, kind, self._model)
 
-    def _promising(
-        self, mention: EntityRef, candidates: list[_Candidate], known: Register, rules: Rules
-    ) -> list[_Candidate]:
-        """The candidates that may reach a band, and the few best that are shown anyway.
-
-        What is left out could not reach a suggestion with all the context that may speak for it.
-        """
-        if len(candidates) <= _CANDIDATES_SHOWN:
-            return candidates
-
-        bands = rules.bands
-        bar = min(bands.suggest_from, bands.review_above, bands.bind_at)
-        context_bound = context_ceiling(mention, known, rules, self._model)
-        ceilings: dict[str, float] = {}
-        for candidate in candidates:
-            ceiling = name_ceiling(candidate.measures, self._model) + context_bound
-            ceilings[candidate.root.entity_id] = round(ceiling, 6)
-
-        ranking = sorted(ceilings, key=lambda root: (-ceilings[root], root))
-        roots = set(ranking[:_CANDIDATES_SHOWN])
-        roots.update(root for root in ranking if probability(ceilings[root]) >= bar)
-        for candidate in candidates:
-            is_near = may_resemble(mention.name, candidate.surfaces, mention.type)
-            if is_near or candidate.contacts:
-                roots.add(candidate.root.entity_id)
-        return [candidate for candidate in candidates if candidate.root.entity_id in roots]
-
     def _fresh(self, mention: EntityRef, known: Register) -> Counter[tuple[str, str]]:
         """The weights of names that this transaction has taught, of the heaviest alone.
 
@@ -423,8 +396,13 @@ class NameScorer:
             generic=candidate.generic,
         )
         if candidate.contacts:
+            kinds = dict(rules.bands.attributes)
+            agreed_kinds = {kinds.get(line.name) for line in candidate.contacts if line.weight}
             context = replace(
-                context, attributes=candidate.contacts, same_contact=candidate.is_contact
+                context,
+                attributes=candidate.contacts,
+                same_contact=candidate.is_contact,
+                same_house=agreed_kinds == {AttributeKind.PHONE.value},
             )
         kind = _kind(mention, candidate.root)
         pair = score_measured(candidate.measures, kind, context, self._model)
@@ -441,10 +419,26 @@ class NameScorer:
             pair = with_veto(pair, VetoCode.CHAIN)
         if candidate.is_near:
             pair = with_veto(pair, VetoCode.ATTRIBUTE_CONFLICT)
-        if kind == PERSON and may_merge and not pair.vetoes:
-            weighed = weigh(mention, candidate.root.entity_id, known, rules)
-            if weighed.is_stated and not weighed.agrees:
-                pair = with_veto(pair, VetoCode.PERSON_WITHOUT_CONTEXT)
+        if not may_merge:
+            return ScoredEntity(candidate.root.entity_id, pair)
+
+        evidence = weigh(mention, candidate.root.entity_id, known, rules)
+        if kind == PERSON and not pair.vetoes and evidence.is_stated and not evidence.agrees:
+            pair = with_veto(pair, VetoCode.PERSON_WITHOUT_CONTEXT)
+
+        # The firms of a group share addresses, so that one in common speaks for no firm.
+        objections = 0 if kind == PERSON and evidence.agrees else len(evidence.apart)
+        if kind != PERSON or not evidence.agrees:
+            pairing = next(row for row in candidate.measures if row.right.original == pair.name)
+            objections += not differs_in_form_alone(pairing)
+            # Two names with a legal form are two entries of a register, each given in full.
+            if pairing.left.legal and pairing.right.legal and has_extra_words(pairing):
+                objections += VetoCode.DISTINCTION.value not in pair.vetoes
+            objections += VetoCode.LEGAL_FORM.value in pair.vetoes
+        if objections >= CONTRADICTED_FROM:
+            pair = with_veto(pair, VetoCode.CONTRADICTED)
+            review_above = rules.bands.of_type(kind).review_above
+            pair = replace(pair, score=min(pair.score, review_above))
         return ScoredEntity(candidate.root.entity_id, pair)
 
     def _fits_cluster(
@@ -611,9 +605,7 @@ def _may_be(mention: EntityRef, entity: Entity, known: Register, rules: Rules) -
     fits = rules.fits(mention.type, entity.type)
     if not (live and fits):
         return False
-    if excluding_schemes(mention, entity.entity_id, known, rules):
-        return False
-    return not weigh(mention, known.root(entity.entity_id), known, rules).differs
+    return not is_excluded(mention, known.root(entity.entity_id), entity.type, known, rules)
 
 
 def _as_candidate(score: ScoredEntity, candidate: _Candidate) -> EntityCandidate:
@@ -679,20 +671,6 @@ def _owner(short: str, known: Register, rules: Rules) -> Entity | None:
         if entity is not None and is_visible and entity.state is EntityState.ACTIVE:
             owners[entity.entity_id] = entity
     return next(iter(owners.values())) if len(owners) == 1 else None
-
-
-def may_resemble(mention: str, names: Iterable[str], kind: str) -> bool:
-    """Whether any of these names may resemble a mention: at a glance, to keep it in question."""
-    left = outline(mention, kind)
-    for name in names:
-        right = outline(name, kind)
-        if not left.sounds.isdisjoint(right.sounds) or not left.spellings.isdisjoint(
-            right.spellings
-        ):
-            return True
-        if is_in_short(form_of(mention, kind), form_of(name, kind)):
-            return True
-    return False
 
 
 PERSON = "person"

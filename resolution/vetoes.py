@@ -42,9 +42,6 @@ _PHONE_DIGITS: Final = 9
 _PHONE_DIGITS_MIN: Final = 7
 """Digits below which a number is an extension, which many houses have."""
 
-_MOST: Final = 5
-"""Excluded entities that a resolution shows."""
-
 
 class VetoCode(StrEnum):
     """The closed list of vetoes."""
@@ -68,6 +65,7 @@ class VetoCode(StrEnum):
     PERSON_WITHOUT_CONTEXT = "person_without_context"
     CONTEXT_ALONE = "context_alone"
     COMMON_NAME = "common_name"
+    CONTRADICTED = "contradicted"
     CHAIN = "chain"
     MARGIN = "margin"
 
@@ -106,10 +104,6 @@ def numbers_conflict(measures: Measures) -> bool:
     """Whether both names carry numbers and neither set contains the other."""
     left, right = set(measures.left.numbers), set(measures.right.numbers)
     return bool(left - right) and bool(right - left) and not same_numbers(measures)
-
-
-def _number_conflict(facts: PairFacts) -> bool:
-    return not same_numbers(facts.measures)
 
 
 def _token_conflict(facts: PairFacts) -> bool:
@@ -193,10 +187,15 @@ def differs_in_form_alone(measures: Measures) -> bool:
 
     The legal form counts as form, too. A misspelling does not: so differ Schmidt and Schmitt.
     """
-    words = measures.words
     if measures.same_joined or measures.same_core:
         return True
-    return not (words.typo or words.left_over or words.right_over or measures.acronym)
+    return not (measures.words.typo or has_extra_words(measures) or measures.acronym)
+
+
+def has_extra_words(measures: Measures) -> bool:
+    """Whether a name has a word that nothing in the other name represents."""
+    words = measures.words
+    return bool(words.left_over or words.right_over) and not measures.acronym
 
 
 def _person_order(facts: PairFacts) -> bool:
@@ -230,23 +229,19 @@ def _transliterated(facts: PairFacts) -> bool:
     return left.latin == right.latin or not same_words or not is_one_alphabet(foreign.native)
 
 
-def _acronym_only(facts: PairFacts) -> bool:
-    return facts.measures.acronym and not (_is_known_contact(facts) or _has_neighbours(facts))
-
-
 def _nickname_only(facts: PairFacts) -> bool:
     words = facts.measures.words
     if words.initial:
         # Shared neighbours do not tell Sam from Sue Rivera; an address does.
         return not _is_known_contact(facts)
-    return words.nickname and not (_is_known_contact(facts) or _has_neighbours(facts))
+    return words.nickname and not _is_supported(facts)
 
 
 def _person_without_context(facts: PairFacts) -> bool:
     context = facts.context
     if facts.entity_type != "person" or context.person_context is PersonContext.ASSUMED:
         return False
-    if _is_known_contact(facts) or _has_neighbours(facts) or context.same_scope:
+    if _is_supported(facts) or context.same_scope:
         return False
 
     exactly_equal = facts.measures.left.norm == facts.measures.right.norm
@@ -258,15 +253,17 @@ def _is_known_contact(facts: PairFacts) -> bool:
     return context.same_identifier or context.same_handle or context.same_contact
 
 
-def _has_neighbours(facts: PairFacts) -> bool:
-    return facts.context.neighbour_overlap >= facts.limits.neighbour_overlap
+def _is_supported(facts: PairFacts) -> bool:
+    """Whether a contact or the neighbours speak for a pair."""
+    overlap = facts.context.neighbour_overlap
+    return _is_known_contact(facts) or overlap >= facts.limits.neighbour_overlap
 
 
 VETOES: tuple[Veto, ...] = (
     Veto(
         VetoCode.NUMBER_CONFLICT,
         "Numbers or codes inside the names differ.",
-        _number_conflict,
+        lambda facts: not same_numbers(facts.measures),
     ),
     Veto(
         VetoCode.TOKEN_CONFLICT,
@@ -311,7 +308,7 @@ VETOES: tuple[Veto, ...] = (
     Veto(
         VetoCode.ACRONYM_ONLY,
         "Only an acronym links the names.",
-        _acronym_only,
+        lambda facts: facts.measures.acronym and not _is_supported(facts),
     ),
     Veto(
         VetoCode.NICKNAME_ONLY,
@@ -351,25 +348,15 @@ VETOES: tuple[Veto, ...] = (
 )
 """Every veto on a pair, in the order they are named."""
 
-COMMON_NAME_SENTENCE = "Many people here have this family name, and the two names are only near."
-"""What `common_name` says; `common_names` applies it."""
-
-MARGIN_SENTENCE = "Another entity fits nearly as well."
-"""What `margin` says; `decide` applies it."""
-
-CHAIN_SENTENCE = "It does not fit every name that was bound here without a person."
-"""What `chain` says; `scorer` applies it."""
-
-CONTEXT_ALONE_SENTENCE = "The names are only near; what stands around them proves no more."
-"""What `context_alone` says; `score` applies it."""
-
 _SENTENCES = {
     **{veto.code: veto.sentence for veto in VETOES},
-    VetoCode.MARGIN: MARGIN_SENTENCE,
-    VetoCode.CHAIN: CHAIN_SENTENCE,
-    VetoCode.CONTEXT_ALONE: CONTEXT_ALONE_SENTENCE,
-    VetoCode.COMMON_NAME: COMMON_NAME_SENTENCE,
+    VetoCode.MARGIN: "Another entity fits nearly as well.",
+    VetoCode.CHAIN: "It does not fit every name that was bound here without a person.",
+    VetoCode.CONTEXT_ALONE: "The names are only near; what stands around them proves no more.",
+    VetoCode.COMMON_NAME: "Many have this family name here, and the two names are only near.",
+    VetoCode.CONTRADICTED: "Two things differ: words of a name, legal form, contacts or places.",
 }
+"""Of the last five the sentences alone: `decide`, `scorer` and `score` apply them."""
 
 
 def sentence_of(code: str) -> str:
@@ -407,8 +394,12 @@ def _day(text: str) -> str:
     return match.group() if match else ""
 
 
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).strip().casefold()
+
+
 def _email(text: str) -> str:
-    address = unicodedata.normalize("NFKC", text).strip().casefold().removeprefix("mailto:")
+    address = _plain(text).removeprefix("mailto:")
     return address if address.count("@") == 1 else ""
 
 
@@ -418,25 +409,15 @@ def _phone(text: str) -> str:
     return digits[-_PHONE_DIGITS:] if len(digits) >= _PHONE_DIGITS_MIN else ""
 
 
-def _handle(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).strip().casefold().removeprefix("@")
-
-
 def _domain(text: str) -> str:
     """The host of an address of the web, as far as it names a house."""
-    plain = unicodedata.normalize("NFKC", text).strip().casefold()
-    host = _BEFORE_HOST.sub("", plain).partition("/")[0].rstrip(".").removeprefix("www.")
+    host = _BEFORE_HOST.sub("", _plain(text)).partition("/")[0].rstrip(".").removeprefix("www.")
     return host if "." in host else ""
-
-
-def _place(text: str) -> str:
-    return normalize(text, "location").ordered
 
 
 def plain_identifier(text: str) -> str:
     """Letters and digits alone: registers print one number with and without its marks."""
-    plain = unicodedata.normalize("NFKC", text).casefold()
-    return "".join([letter for letter in plain if letter.isalnum()])
+    return "".join(filter(str.isalnum, _plain(text)))
 
 
 COMPARATORS: Final[Mapping[AttributeKind, Comparator]] = MappingProxyType(
@@ -444,9 +425,11 @@ COMPARATORS: Final[Mapping[AttributeKind, Comparator]] = MappingProxyType(
         AttributeKind.BIRTH_DATE: Comparator(_day, 3.0, is_unique=True),
         AttributeKind.EMAIL: Comparator(_email, 6.0, is_contact=True),
         AttributeKind.PHONE: Comparator(_phone, 4.0, is_contact=True),
-        AttributeKind.HANDLE: Comparator(_handle, 4.0, is_contact=True),
+        AttributeKind.HANDLE: Comparator(
+            lambda text: _plain(text).removeprefix("@"), 4.0, is_contact=True
+        ),
         AttributeKind.DOMAIN: Comparator(_domain, 2.0),
-        AttributeKind.PLACE: Comparator(_place, 0.7),
+        AttributeKind.PLACE: Comparator(lambda text: normalize(text, "location").ordered, 0.7),
         AttributeKind.IDENTIFIER: Comparator(
             plain_identifier, 6.0, is_unique=True, is_contact=True
         ),

@@ -63,7 +63,9 @@ def graph_text(
 
     graph = networkx.MultiDiGraph()
     for entity in entities:
-        name = _xml_text(entity.name) if form == "graphml" else entity.name
+        name = entity.name
+        if form == "graphml":
+            name = _NO_XML.sub(lambda match: f"\\x{ord(match.group()):02x}", name)
         graph.add_node(entity.entity_id, name=name, type=entity.type, state=entity.state)
     graph.add_edges_from(
         (start, end, slot, {"slot": slot})
@@ -78,11 +80,7 @@ def graph_text(
 
 
 _NO_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def _xml_text(text: str) -> str:
-    """A text without the characters that no XML may hold, not even as a reference."""
-    return _NO_XML.sub(lambda match: f"\\x{ord(match.group()):02x}", text)
+"""The characters that no XML may hold, not even as a reference."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,13 +159,16 @@ class Entities(Caller):
         aliases = tuple(
             _alias(a) for a in known.aliases if a.scope_id in scopes and a.surface in view.aliases
         )
+        events = [(a.learned, f"named {a.surface!r} in {a.scope}") for a in aliases]
+        for verdict in verdicts:
+            events += sentences_about(verdict)
         return EntityPage(
             entity=view,
             aliases=aliases,
             facts=now.facts(view.entity_id),
             neighbours=now.neighbourhood(view.entity_id, hops=1),
             judgements=verdicts,
-            history=_history(aliases, verdicts),
+            history=tuple(sorted(events, key=lambda event: (str(event[0]), event[1]))),
         )
 
     def compare(self, a: EntityLike, b: EntityLike) -> EntityComparison:
@@ -333,7 +334,7 @@ class Entities(Caller):
     def relations(self) -> tuple[tuple[str, str, str], ...]:
         """Return (from, slot, to) of the clean relations that the caller may see, sorted."""
         view, edges = self._as_of_now(), dict[tuple[str, str, str], None]()
-        roots = [entity.entity_id for entity in self.list()]
+        roots = list(map(attrgetter("entity_id"), self.list()))
         limit = self._backend.policy.read.neighbourhood_fanout
         for root in roots:
             edges.update(dict.fromkeys(view.neighbourhood(root, hops=1, limit=limit).edges))
@@ -369,12 +370,3 @@ def _alias(alias: Alias) -> AliasView:
         object_id=alias.object_id,
         merge_id=alias.merge_id,
     )
-
-
-def _history(
-    aliases: Sequence[AliasView], verdicts: Sequence[JudgementView]
-) -> tuple[tuple[datetime | None, str], ...]:
-    events = [(a.learned, f"named {a.surface!r} in {a.scope}") for a in aliases]
-    for verdict in verdicts:
-        events += sentences_about(verdict)
-    return tuple(sorted(events, key=lambda event: (str(event[0]), event[1])))

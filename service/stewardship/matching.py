@@ -12,17 +12,20 @@ decision would teach it. Checklist: C-048, C-053.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ...resolution.bind import fuzzy_lookup
 from ...resolution.context import PairContext, PersonContext
+from ...resolution.identifiers import SHARED_FROM, StatedIdentifier, stated_identifiers
 from ...resolution.known import Known, Lookup
 from ...resolution.model import Model as Model
 from ...resolution.model import default_model
 from ...resolution.model import model_from_json as model_from_json
+from ...resolution.names import with_visible_identifiers
 from ...resolution.normalize import NameForm, form_of, normalize
+from ...resolution.register import Register
 from ...resolution.score import measure_names, name_ceiling, score_pair
 from ...resolution.scorer import NameScorer
 from ...schema.answers import EntityView
@@ -57,7 +60,7 @@ _AT_ONCE = 100
 """Names that are looked up together: one trip to a server."""
 _WORTH_A_LOOK = -2.0
 """Log-odds of the names alone from which the facts about both entities are read."""
-_LIVE = (EntityState.ACTIVE.value, EntityState.PENDING.value)
+_LIVE = {EntityState.ACTIVE.value, EntityState.PENDING.value}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,19 +209,18 @@ class Matching(Caller):
         with self._reading() as reader:
             cases = reader.reviews()
 
-        labels: list[Label] = []
-        for case in cases:
-            label = _label(case)
-            if label is not None and case.scope_id in scopes:
-                labels.append(label)
-        return tuple(labels)
+        return tuple(filter(None, [_label(case) for case in cases if case.scope_id in scopes]))
 
     def _proposals(
         self, reader: Reader, stretch: Mapping[str, EntityView], sight: Sight
     ) -> _Proposals:
         """The pairs that share blocking keys and whose names may be worth a look."""
         scorer, bands = NameScorer(self.model), self._backend.policy.resolution
-        mentions = list(_mentions(stretch.values()))
+        mentions: list[tuple[str, EntityRef]] = []
+        for view in stretch.values():
+            for name in view.aliases[:_NAMES_MAX]:
+                # Older stores hold longer names than a mention may have.
+                mentions.append((view.entity_id, EntityRef(name=name[:MAX_NAME], type=view.type)))
         scopes, tx_us = sorted(sight.scopes), reader.clock().last_us
         proposals = _Proposals(names=len(mentions))
 
@@ -235,7 +237,30 @@ class Matching(Caller):
             for (root, ref), known in zip(part, answers, strict=True):
                 self._propose(root, ref, known, proposals)
 
+        self._propose_holders(reader, stretch, sight, proposals)
         return proposals
+
+    def _propose_holders(
+        self, reader: Reader, stretch: Mapping[str, EntityView], sight: Sight, proposals: _Proposals
+    ) -> None:
+        """Note the entities of greater id that share an identifier, whatever their names."""
+        rows: list[tuple[str, StatedIdentifier]] = []
+        pairs: set[tuple[str, str]] = set()
+        bands = self._backend.policy.resolution
+        for view in stretch.values():
+            for scheme, value in view.identifiers:
+                ref = EntityRef(name=view.name, external_ids={scheme: value})
+                for row in stated_identifiers(ref, bands.attributes):
+                    rows.append((view.entity_id, row))
+                    pairs.update(row.pairs)
+        lookup = Lookup(identifiers=tuple(sorted(pairs)))
+        known = reader.known(lookup, scopes=sorted(sight.scopes), tx_us=reader.clock().last_us)
+        register = Register(with_visible_identifiers(known, sight))
+        for root, row in rows:
+            holders = set(map(register.root, register.owners(row.pairs)))
+            for partner in holders if len(holders) <= SHARED_FROM else ():
+                if partner > root:
+                    proposals.pairs[root, partner] = None
 
     def _propose(self, root: str, ref: EntityRef, known: Known, proposals: _Proposals) -> None:
         """Note the entities of greater id that a name may stand for as well."""
@@ -264,9 +289,7 @@ class Matching(Caller):
     ) -> list[DuplicatePair]:
         """The pairs that reach a suggestion with all that is known about both."""
         id_pairs = sorted(proposals)
-        partner_ids: set[str] = set()
-        for _, partner_id in id_pairs:
-            partner_ids.add(partner_id)
+        partner_ids = {partner_id for _, partner_id in id_pairs}
 
         views = {**_views(reader, sorted(partner_ids), sight), **stretch}
         members: list[str] = []
@@ -280,12 +303,13 @@ class Matching(Caller):
 
         pairs: list[DuplicatePair] = []
         for left_id, right_id in id_pairs:
-            # A name of the partner proposed it, which the caller may not see.
-            if left_id not in views or right_id not in views:
+            left, right = views.get(left_id), views.get(right_id)
+            # A name of the partner may have proposed it that the caller may not see.
+            if left is None or right is None or not {left.state, right.state} <= _LIVE:
                 continue
-            pair = self._pair(views[left_id], views[right_id], facts, standing_verdicts)
-            bands = policy.resolution.of_type(views[left_id].type)
-            if pair is not None and _is_suggested(pair, bands):
+            pair = self._pair(left, right, facts, standing_verdicts)
+            bands = policy.resolution.of_type(left.type)
+            if pair is not None and pair.comparison.candidate.score >= bands.suggest_from:
                 pairs.append(pair)
         return pairs
 
@@ -345,12 +369,6 @@ def _doubt(pair: DuplicatePair) -> float:
     return round(min(abs(score - comparison.bind_at), abs(score - comparison.review_above)), 6)
 
 
-def _is_suggested(pair: DuplicatePair, bands: ResolutionPolicy) -> bool:
-    candidate = pair.comparison.candidate
-    is_live = pair.comparison.left.state in _LIVE and pair.comparison.right.state in _LIVE
-    return is_live and candidate.score >= bands.suggest_from
-
-
 def _views(reader: Reader, raw_ids: Sequence[str], sight: Sight) -> dict[str, EntityView]:
     """The entities whose canonical id is among these and whose names may be seen, by that id."""
     tx_us = reader.clock().last_us
@@ -364,34 +382,19 @@ def _views(reader: Reader, raw_ids: Sequence[str], sight: Sight) -> dict[str, En
     return {view.entity_id: view for view in views if view.aliases}
 
 
-def _mentions(views: Iterable[EntityView]) -> Iterator[tuple[str, EntityRef]]:
-    """Each name of each entity as a mention, under the entity's id."""
-    for view in views:
-        for name in view.aliases[:_NAMES_MAX]:
-            # Older stores hold longer names than a mention may have.
-            yield view.entity_id, EntityRef(name=name[:MAX_NAME], type=view.type)
-
-
 def _label(case: Review) -> Label | None:
     """What a decided case says of its two names; None where it says nothing of names."""
     is_decided = case.state in (ReviewState.ACCEPTED, ReviewState.REJECTED)
     if not is_decided or case.reason == NAMESAKES or not case.candidates:
         return None
 
-    is_match = case.state is ReviewState.ACCEPTED
-    candidate = case.candidates[0]
-    for entry in case.candidates:
-        if entry.entity == case.decided_entity:
-            candidate = entry
-            break
-
+    by_id = {entry.entity: entry for entry in case.candidates}
+    candidate = by_id.get(case.decided_entity or "", case.candidates[0])
     # Accepted as somebody who was no candidate: what was proposed was wrong.
-    if is_match and case.decided_entity not in (None, candidate.entity):
-        is_match = False
-
+    is_own = case.decided_entity in (None, candidate.entity)
+    is_match = case.state is ReviewState.ACCEPTED and is_own
     cluster = case.entity_id if is_match else candidate.entity
-    answer = "yes" if is_match else "no"
-    names = case.mention, candidate.name
+    names, answer = (case.mention, candidate.name), "yes" if is_match else "no"
     return Label(case.review_id, case.type, *names, answer, case.entity_id, cluster)
 
 

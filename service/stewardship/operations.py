@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any, Final, cast
 
 from ...compiler.trace.manifest import stored_document, stored_manifest
@@ -66,6 +67,7 @@ _FIRST_LOOK: Final = 100
 
 SWEPT_AT_ONCE: Final = 500
 """Objects that one transaction of a sweep retires by default."""
+_SWEPT_LISTS: Final = ("archived", "demoted", "asked", "erased", "approvals")
 
 
 WatchErasure = Callable[[str, int], None]
@@ -153,7 +155,7 @@ class Steward(Caller):
                 # Whoever may erase an object need not be allowed to see it.
                 assertions = reader.assertions((object_id or "",)).values()
                 patterns = object_patterns(assertions)
-                texts = tuple(assertion.content.text for assertion in assertions)
+                texts = tuple(map(attrgetter("content.text"), assertions))
             patterns.check_reason(reason)
             # Before the lock, as they read all that is kept; what came meanwhile is little.
             requests, talk = RequestSearch(patterns, family), TalkSearch(patterns)
@@ -358,7 +360,9 @@ class Steward(Caller):
         while total.remaining and not dry_run:
             if watch is not None:
                 watch(total)
-            total = _sum(total, self._operate(batch))
+            last = self._operate(batch)
+            lists = {name: getattr(total, name) + getattr(last, name) for name in _SWEPT_LISTS}
+            total = replace(last, **lists)
 
         if not dry_run:
             self._backend.forget_answers(self._tenant, total.erased)
@@ -409,11 +413,6 @@ class Steward(Caller):
             raise unknown_object(object_id)
 
         return rows[0].permissions
-
-
-def _sum(left: SweepReceipt, right: SweepReceipt) -> SweepReceipt:
-    lists = ("archived", "demoted", "asked", "erased", "approvals")
-    return replace(right, **{name: getattr(left, name) + getattr(right, name) for name in lists})
 
 
 def re_embed(

@@ -178,7 +178,7 @@ _EQUAL: Final = 0.02
 
 def is_tie(case: Review) -> bool:
     """Whether the two best candidates of a case are equal, so that neither is the proposal."""
-    scores = sorted((candidate.score for candidate in case.candidates), reverse=True)
+    scores = sorted(map(attrgetter("score"), case.candidates), reverse=True)
     return len(scores) > 1 and scores[0] - scores[1] <= _EQUAL
 
 
@@ -221,15 +221,16 @@ def waterfall(candidate: EntityCandidate) -> tuple[str, ...]:
     lines = [f"{f.weight:+.2f}  {f.name}: {f.detail}" for f in features]
 
     # What a rule proposes was never weighed, so it started nowhere.
-    if any(feature.weight for feature in features):
-        start = candidate.log_odds - sum([feature.weight for feature in features])
+    weights = list(map(attrgetter("weight"), features))
+    if any(weights):
+        start = candidate.log_odds - sum(weights)
         lines.insert(0, f"{start:+.2f}  start: what the model takes two names for")
     return tuple(lines)
 
 
 def tips(candidate: EntityCandidate, bands: ResolutionPolicy) -> tuple[str, ...]:
     """Return what would bind a pair: what lifts its vetoes, then evidence that weighs enough."""
-    present = {feature.name for feature in candidate.features}
+    present = set(map(attrgetter("name"), candidate.features))
     lifts: list[str] = []
     for code in candidate.vetoes:
         if code in _LIFTS:
@@ -388,7 +389,7 @@ def comparison_of(
         right=right,
         names=(name, score.name),
         candidate=entry,
-        start=round(score.log_odds - sum([feature.weight for feature in score.features]), 6),
+        start=round(score.log_odds - sum(map(attrgetter("weight"), score.features)), 6),
         decision=_decision(score, rules),
         bind_at=rules.bind_at,
         review_above=rules.review_above,
@@ -613,11 +614,8 @@ class Rescoring:
 
     def with_later_evidence(self, reader: Reader, cases: Sequence[Review]) -> dict[str, Review]:
         """The cases with later evidence, their candidates scored by all of it; by review id."""
-        asked_cases: list[Review] = []
-        for case in cases:
-            # Namesakes are a question about claims, which no score of names answers.
-            if case.reason != NAMESAKES and case.candidates:
-                asked_cases.append(case)
+        # Namesakes are a question about claims, which no score of names answers.
+        asked_cases = [case for case in cases if case.reason != NAMESAKES and case.candidates]
         if not asked_cases:
             return {}
 
@@ -627,7 +625,7 @@ class Rescoring:
             subject = sides.view(case.entity_id)
             if subject is None or not sides.has_news(case):
                 continue
-            candidates = self._rescored_candidates(subject, case, sides)
+            candidates = [self._candidate(subject, entry, sides) for entry in case.candidates]
             candidates.sort(key=lambda entry: (-entry.score, -entry.log_odds, entry.entity))
             by_id[case.review_id] = replace(case, candidates=tuple(candidates))
         return by_id
@@ -638,15 +636,8 @@ class Rescoring:
         subject = sides.view(case.entity_id)
         if subject is None:
             return case
-        return replace(case, candidates=tuple(self._rescored_candidates(subject, case, sides)))
-
-    def _rescored_candidates(
-        self, subject: EntityView, case: Review, sides: _Sides
-    ) -> list[EntityCandidate]:
-        candidates: list[EntityCandidate] = []
-        for entry in case.candidates:
-            candidates.append(self._candidate(subject, entry, sides))
-        return candidates
+        candidates = [self._candidate(subject, entry, sides) for entry in case.candidates]
+        return replace(case, candidates=tuple(candidates))
 
     def _sides(self, reader: Reader, cases: Iterable[Review]) -> _Sides:
         ids: set[str] = set()
@@ -671,7 +662,12 @@ class Rescoring:
             views[view.entity_id] = view
             members += view.members
         facts = facts_about(reader, members, self.principal, self.policy, now_us=self.now_us)
-        return _Sides(known, views, facts, PairVerdicts.from_known(known, sight))
+        taught_at: dict[str, int] = {}
+        taught_rows: tuple[Alias | Identifier, ...] = (*known.aliases, *known.identifiers)
+        for row in taught_rows:
+            root = known.canonical.get(row.entity_id, row.entity_id)
+            taught_at[root] = max(row.tx_start, taught_at.get(root, 0))
+        return _Sides(known, views, facts, PairVerdicts.from_known(known, sight), taught_at)
 
     def _candidate(
         self, subject: EntityView, candidate: EntityCandidate, sides: _Sides
@@ -713,6 +709,8 @@ class _Sides:
     views: Mapping[str, EntityView]
     facts: Mapping[str, StatedFacts]
     verdicts: PairVerdicts
+    taught_at: Mapping[str, int]
+    """When the last name or identifier of a canonical id was learned."""
 
     def view(self, raw: str) -> EntityView | None:
         return self.views.get(self.known.canonical.get(raw, raw))
@@ -723,23 +721,16 @@ class _Sides:
         if case.state is ReviewState.UNSURE and case.decided_tx is not None:
             looked_at = case.decided_tx
 
-        members: set[str] = set()
-        for raw in _sides_of(case):
-            entity = self.view(raw)
+        # A name or an identifier that was taught later is evidence as much as a fact.
+        for entity in map(self.view, _sides_of(case)):
             if entity is None:
                 continue
-            if facts_of_cluster(entity, self.facts).last_tx > looked_at:
+            taught_tx = self.taught_at.get(entity.entity_id, 0)
+            if max(taught_tx, facts_of_cluster(entity, self.facts).last_tx) > looked_at:
                 return True
-            members.update(entity.members)
-
-        # A name or an identifier that was taught later is evidence as much as a fact.
-        name_rows: tuple[Alias | Identifier, ...] = (*self.known.aliases, *self.known.identifiers)
-        return any(row.entity_id in members and row.tx_start > looked_at for row in name_rows)
+        return False
 
 
 def _sides_of(case: Review) -> list[str]:
     """The raw ids that a case is about: its entity, then its candidates."""
-    ids = [case.entity_id]
-    for candidate in case.candidates:
-        ids.append(candidate.entity)
-    return ids
+    return [case.entity_id, *map(attrgetter("entity"), case.candidates)]

@@ -24,6 +24,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from ...resolution.clusters import WAITING
@@ -131,8 +132,8 @@ def groups_of(
 
     groups: list[CaseGroup] = []
     for value, group in members.items():
-        oldest = min(case.opened_tx for case in group)
-        mentions = dict.fromkeys(case.mention for case in group)
+        oldest = min(map(attrgetter("opened_tx"), group))
+        mentions = dict.fromkeys(map(attrgetter("mention"), group))
         groups.append(
             CaseGroup(
                 by=key,

@@ -145,16 +145,16 @@ def admit(
     if neighbourhoods:
         surroundings = surroundings_of(submission, neighbourhoods, register, bands)
 
-    evidence = evidence_of(submission.record or submission.drafts)
+    evidence = evidence_of(submission.record or submission.drafts, bands)
     for ordinal, draft in enumerate(submission.drafts):
         rules = replace(rules_of(submission, draft, bands), authority=draft.details.authority_level)
         beside_draft = surroundings.get(rules.scopes)
         key = lines_key(draft)
         if reads is not None and key is not None:
-            stated = evidence.get(key, {})
-            origin, slots = draft.details.source_origin, frozenset(stated)
+            facts = evidence.get(key, {})
+            origin, slots = draft.details.source_origin, frozenset(facts)
             stored = StoredFacts(reads, register, rules, origin, slots, tx)
-            rules = replace(rules, evidence=stated, stored=stored)
+            rules = replace(rules, evidence=facts, stored=stored)
         claim = _Admission(draft, register, rules, scorer, tx, namesake_lines, beside_draft)
         claims.append(claim.admit(ordinal))
 
@@ -188,8 +188,10 @@ class _Admission:
         root = self.register.root(raw) if raw else None
         record = self._slot(raw)
         planning: PlanningSlot = record.slot_key, "", record.scope_id
+        slot_keys: tuple[str, ...] = (record.slot_key,)
         if record.slot is not None and root is not None:
             planning = root, record.slot, record.scope_id
+            slot_keys = self.register.slot_keys(root, record.slot, record.scope_id)
 
         is_pending = False
         reviews: list[Review] = []
@@ -205,7 +207,7 @@ class _Admission:
             assertion=self._assertion(record, subject, value, ordinal),
             slot=record,
             planning=planning,
-            slot_keys=self._slot_keys(record, raw),
+            slot_keys=slot_keys,
             resolution=subject.resolution if subject else None,
             root=root,
             pending=is_pending,
@@ -549,12 +551,6 @@ class _Admission:
             tx=self.tx,
             ordinal=ordinal,
         )
-
-    def _slot_keys(self, record: SlotRecord, raw: str | None) -> tuple[str, ...]:
-        if record.slot is None or raw is None:
-            return (record.slot_key,)
-
-        return self.register.slot_keys(raw, record.slot, record.scope_id)
 
 
 def match_row(object_id: str, raw: str, resolution: Resolution, tx: int) -> Judgement:

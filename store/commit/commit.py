@@ -138,7 +138,10 @@ def with_corrections(tx: WriteTx, claims: Sequence[AdmittedClaim]) -> list[Admit
             earlier = answer.assertion.claim.interval
             if answer.planning == claim.planning and earlier.overlaps(interval):
                 predecessors.append(answer.assertion)
-        answers.append(_correcting(claim) if _returns(claim, predecessors) else claim)
+        if _returns(claim, predecessors):
+            corrected = replace(claim.assertion.claim, op=Op.CORRECT)
+            claim = replace(claim, assertion=replace(claim.assertion, claim=corrected))
+        answers.append(claim)
 
     return answers
 
@@ -194,23 +197,13 @@ def _returns(claim: AdmittedClaim, before: Sequence[Assertion]) -> bool:
     """Tell whether all that an assert contradicts came from its own origin at its level."""
     assertion = claim.assertion
     contradictions = [a for a in before if a.claim.value_key != assertion.claim.value_key]
-    own_origin = all(
+    if not contradictions or assertion.claim.op is not Op.ASSERT or claim.slot.many:
+        return False
+    return all(
         a.details.source_origin == assertion.details.source_origin
         and a.claim.level == assertion.claim.level
         for a in contradictions
     )
-
-    return (
-        assertion.claim.op is Op.ASSERT
-        and not claim.slot.many
-        and bool(contradictions)
-        and own_origin
-    )
-
-
-def _correcting(admission: AdmittedClaim) -> AdmittedClaim:
-    claim = replace(admission.assertion.claim, op=Op.CORRECT)
-    return replace(admission, assertion=replace(admission.assertion, claim=claim))
 
 
 def check_expected(

@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from ...resolution.identifiers import BUILT_IN_CONSTANTS
+from ...resolution.identifiers import BUILT_IN_CONSTANTS, place_slots
 from ...resolution.keys import alias_key, as_ref, is_id
 from ...resolution.known import Lookup
 from ...resolution.register import Register, Rules
 from ...schema.claim import Row, slot_key
 from ...schema.interval import ALL_TIME
+from ...schema.policy import ResolutionPolicy
 from ...schema.vocabulary import Op, Status
 from ...schema.write import RECORD_SCHEME, Draft
 from ..port.store import SlotRead, WriteTx
@@ -45,13 +46,21 @@ def lines_key(draft: Draft) -> MentionLines | None:
     )
 
 
-def evidence_of(drafts: Sequence[Draft]) -> dict[MentionLines, dict[str, str]]:
-    """The value keys by slot that the lines about each subject state and that cannot change."""
+def evidence_of(
+    drafts: Sequence[Draft], bands: ResolutionPolicy
+) -> dict[MentionLines, dict[str, str]]:
+    """The value keys by slot that the lines about each subject state and that cannot change.
+
+    A record of a register states its place as well. Of anyone else a new place is a move.
+    """
     evidence: dict[MentionLines, dict[str, str]] = {}
     for draft in drafts:
         key = lines_key(draft)
         slot = draft.slot
-        if key is None or slot is None or not slot.constant or slot.many:
+        if key is None or slot is None or slot.many:
+            continue
+        is_record = draft.details.source_origin.startswith(RECORD_SCHEME)
+        if not (slot.constant or (is_record and slot.name in place_slots(bands))):
             continue
         # Talk is about whom the listener knows: a second value contradicts and parts nobody.
         if draft.details.derived_from:
@@ -113,8 +122,9 @@ class StoredFacts:
         if not (self.origin.startswith(RECORD_SCHEME) or self.rules.evidence):
             return 0
         now = self.register.bearers_now(lookup.family, self.rules) if lookup.family else 0
-        scopes = sorted(self.rules.scopes)
-        return now + self.tx.known(lookup, scopes=scopes, tx_us=self.stamp).bearers
+        return (
+            now + self.tx.known(lookup, scopes=sorted(self.rules.scopes), tx_us=self.stamp).bearers
+        )
 
     def shares_record(self, root: str) -> bool:
         """Whether the record that the write comes from has said something of an entity."""
@@ -128,10 +138,8 @@ class StoredFacts:
         if not keys:
             return False
         (rows,) = self.tx.open_rows((SlotRead(keys, ALL_TIME, full=False),))
-        object_ids = sorted({row.claim.object_id for row in rows})
-        sight = self.rules.sight
-        for assertion in self.tx.assertions(object_ids).values():
-            is_visible = sight is None or assertion.is_visible(sight)
+        for assertion in self.tx.assertions(sorted({row.claim.object_id for row in rows})).values():
+            is_visible = self.rules.sight is None or assertion.is_visible(self.rules.sight)
             if is_visible and assertion.details.source_origin == self.origin:
                 return True
         return False

@@ -104,6 +104,13 @@ def test_attributes_speak_for_a_pair_and_against_it(memory: Memory) -> None:
     assert pair.comparison.decision == "bind"
     assert "email" in {feature.name for feature in pair.comparison.candidate.features}
 
+    for name in ("Kate Moreau", "Jo Bernstein"):
+        ref = EntityRef(name=name, type="person", external_ids={"email": "desk@moreau.net"})
+        memory.write(ref, slot="birthday", value="1962-07-08")
+    assert names_of(memory.resolution.xref().pairs)[1:] == [
+        frozenset(("Kate Moreau", "Jo Bernstein"))
+    ]
+
     apart = memory.entities.compare(*sorted(OKAFORS)).candidate
     assert {"attribute_conflict", "single_valued_conflict"} <= set(apart.vetoes)
 

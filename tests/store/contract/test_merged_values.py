@@ -188,11 +188,13 @@ class World:
 def check(memory: Memory, seed: int) -> None:
     every = ("assert", "assert", "deny", "retract", "correct")
     said = history_of(seed, every)
-    # (A) Without what takes something back, which acts on who was one at its own moment. A
-    # correction does so too: it moves the start of the value that it names.
+    # (A) Without what may take back a fact of the other side: it acts on who was one at its own
+    # moment. So a correction counts where its slot has no further fact of either.
+    told = history_of(seed, ("assert", "assert", "deny", "correct"))
+    facts = {line[1:4] for line in told if not {0, 1}.isdisjoint({line.subject, line.value})}
     plain: list[Said] = []
-    for line in history_of(seed, ("assert", "assert", "deny", "correct")):
-        if line.op != "correct" or {line.subject, line.value}.isdisjoint({0, 1}):
+    for line in told:
+        if line.op != "correct" or line.slot not in {fact[1] for fact in facts - {line[1:4]}}:
             plain.append(line)
     before, after = World(memory, f"{seed}a"), World(memory, f"{seed}b")
     before.tell(plain)

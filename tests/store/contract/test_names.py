@@ -300,6 +300,7 @@ def test_signs_of_an_address_or_a_path_all_count(name: str, key: str) -> None:
     [
         "Write to tilda.roth@quarry.example or see https://q.example/tilda/x.",
         "Open /home/tilda/notes.md, src/tilda/run.py and tilda.txt.",
+        r"Ask www.q.example/tilda or q.example:8080/tilda, then open $home\tilda\notes.",
         "Ping tilda.quarry.example at once.",
     ],
 )

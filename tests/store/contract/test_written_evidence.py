@@ -80,13 +80,6 @@ def test_a_name_binds_where_one_side_states_nothing(open_memory: Open) -> None:
     assert memory.write(person("Mark Ellis"), "phone", "1").entity == known.entity
 
 
-def test_both_sides_state_and_nothing_agrees_is_a_review(open_memory: Open) -> None:
-    memory = open_memory()
-    born(memory, "Mark Ellis", LATE)
-    receipt = memory.write(person("Mark Ellis", email="m@mill.example"), "office", "Turin")
-    assert receipt.outcome == "pending_review"
-
-
 def test_a_birthday_of_a_hidden_fact_tells_nobody_apart(open_memory: Open) -> None:
     memory = open_memory()
     known = memory.write(person("Mark Ellis"), "office", "Turin")
@@ -127,3 +120,31 @@ def test_a_record_names_one_of_five_of_a_family_only_where_something_agrees(
     # An address that agrees is enough, and so is a record that named the person before.
     with_address = memory.write(person("Mark Ellis", email="m@mill.example"), "team", "kilns")
     assert with_address.entity == mark.entity
+
+
+def record(memory: Memory, number: int, home: str, email: str) -> Any:
+    origin = f"record://list/{number}"
+    return memory.write(person("Ilse Brandt", email=email), "home", home, source_origin=origin)
+
+
+def test_two_contacts_or_places_that_differ_tell_two_records_apart(open_memory: Open) -> None:
+    memory = open_memory()
+    ours, asked = (
+        record(memory, 1, "Turin", "i@mill.example"),
+        record(memory, 2, "Turin", "i@q.example"),
+    )
+    assert (ours.outcome, asked.outcome) == ("accepted", "pending_review")
+    assert record(memory, 3, "Ghent", "ilseb@dock.example").outcome == "accepted"
+    # Nobody is two people for having moved, where one record or one contact says so.
+    assert record(memory, 1, "Ghent", "i@mill.example").entity == ours.entity
+    # And a case takes in no record that would not have bound to it.
+    assert record(memory, 4, "Turin", "ilse3@dock.example").entity != asked.entity
+
+
+def test_the_firms_of_a_group_are_not_one_for_their_phone(open_memory: Open) -> None:
+    memory = open_memory()
+    for name in ("Tessaly Foods AG", "Tessaly Foods Leasing AG"):
+        ids = {"phone": "+41 44 555 0199", "domain": "tessaly.example"}
+        ref = {"name": name, "type": "organization", "external_ids": ids}
+        assert memory.write(ref, "phone", "112").outcome == "accepted"
+    assert len(memory.entities.list()) == 2

@@ -24,7 +24,6 @@ from ...schema.compile_terms import (
 )
 from ...schema.entity import Entity
 from ..conversion.pieces import cap_verdict, item_pieces, memory_pieces, own_text
-from ..fitting.assemble import keep_prose
 from ..format.grammar import CONTAINMENT_SENTENCE
 from ..ir.context import CompileContext
 from ..ir.outputs import Converted, Gated, Ranked, Rescued
@@ -72,7 +71,6 @@ def convert(
     pieces = _without_quoted(pieces, verdicts)
     pieces = _without_duplicates(pieces, changes, verdicts, context)
     pieces = _cap(pieces, verdicts, context.rules.section_items)
-    pieces = keep_prose(pieces, context.counter)
     changes += _rows(pieces)
     return Converted(tuple(pieces), tuple(changes), tuple(verdicts))
 

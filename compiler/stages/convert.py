@@ -58,6 +58,10 @@ def convert(
     request_pieces, request_changes, request_verdicts = item_pieces(ranked.candidates, context)
     pieces += request_pieces
     pieces += _own_texts(context)
+    if ranked.discussed:
+        # What no fact says of a known entity is known all the same where talk tells of it.
+        entities = snapshot.known.entities
+        answers = [a for a in answers if a.state != "unknown" or a.subject not in entities]
     unanswered = unanswered_line(answers)
     if unanswered:
         # It quotes names and the question, so it is data, whatever they say.

@@ -106,7 +106,8 @@ def rank(
     active = [candidate for candidate in active if candidate.object_id not in conflicts]
 
     scale = _Scale(context, snapshot)
-    candidates, unmatched = _score_all(active, topic, links, admission, scale)
+    candidates, told = _score_all(active, topic, links, admission, scale)
+    unmatched = told.unmatched
     relevant: list[Candidate] = []
     passed_over: list[tuple[Candidate, Verdict]] = []
     for candidate in candidates:
@@ -142,6 +143,7 @@ def rank(
         asked_slots={slot: topic.slots[slot].words for slot in sorted(topic.slots)},
         unknown_names=topic.names_of(unmatched),
         unmatched=tuple(sorted(unmatched)),
+        discussed=bool(topic.slots) and told.is_discussed(),
     )
 
 
@@ -291,7 +293,7 @@ def _score_all(
     links: Links,
     admission: _Admission,
     scale: _Scale,
-) -> tuple[list[Candidate], frozenset[str]]:
+) -> tuple[list[Candidate], _Telling]:
     context, snapshot = scale.context, scale.snapshot
     entries = _entries(list(filter(_competes, active)), topic, scale)
     competing = entries.candidates
@@ -354,7 +356,7 @@ def _score_all(
         if is_needed and not is_masked(candidate, snapshot, context):
             ranked = ranked._replace(vital=True)
         candidates.append(ranked._replace(way=links.way_of(candidate.object_id)))
-    return candidates, told.unmatched
+    return candidates, told
 
 
 def _competes(candidate: Candidate) -> bool:
@@ -427,6 +429,8 @@ class _Telling:
             is_linked = object_id in self.links.by_id
             if self.links.pointed and is_linked:
                 at_seed = not self.links.by_id[object_id].distance
+                # The other end of an asked relation answers the question the wrong way round.
+                at_seed &= slot not in self.topic.slots
                 return self.floor if self.links.by_synonym and at_seed else 0
             if slot in self.topic.slots and (self.topic.names or self.topic.unknown):
                 return 0
@@ -444,6 +448,19 @@ class _Telling:
         relevance = summed(signals)
         self.has_answer |= has_further and bool(text)
         return relevance
+
+    def is_discussed(self) -> bool:
+        """Whether a turn has half of what is asked without names, in the same or other words."""
+        sought, language = self.topic.free_terms, self.context.language
+        for place, candidate in enumerate(self.entries.candidates):
+            if candidate.is_turn:
+                said = frozenset[str]().union(
+                    *(term_counts(text)[0] for text in self.entries.documents[place])
+                )
+                spoken = sought & said
+                if 2 * len(spoken.union(language.unspoken_terms(sought, said))) >= len(sought):
+                    return True
+        return False
 
     def _further(self, place: int) -> frozenset[str]:
         """The terms beyond names and asked slots that a fact says itself, not its slot for it.
@@ -554,8 +571,13 @@ def _cut_near(
         is_linked = candidate.object_id in links.by_id
         if is_linked and relevances[place] and not texts[place]:
             brought.append(place)
-    brought.sort(key=lambda place: (-relevances[place], competing[place].object_id))
-    for place in brought[_MOST_NEAR:]:
+
+    def order(place: int) -> tuple[int, int, str]:
+        # A way has at least the relevance of what it carries: of equals the nearer one stays.
+        object_id = competing[place].object_id
+        return -relevances[place], links.by_id[object_id].distance, object_id
+
+    for place in sorted(brought, key=order)[_MOST_NEAR:]:
         relevances[place] = 0
 
 

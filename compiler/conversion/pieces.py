@@ -429,7 +429,7 @@ def _with_date(piece: Piece, candidate: Candidate, view: _View) -> Piece:
     # The subject of a document is its topic, and did not speak.
     said = kind_of(details.source_origin, view.context.source_kinds).name in _SPEECH_SOURCES
     speaker = view.names.get(candidate.subject, "") if said and candidate.subject else ""
-    mark = _EARLIER if candidate.via & (Via.OUTDATED | Via.TAKEN_BACK) else ""
+    mark = _EARLIER if candidate.via & Via.OUTDATED else ""
     return piece._replace(
         speaker=who_of(f"{canonicalise(speaker).text[: WHO_LENGTH - len(mark)]}{mark}"),
         date=(iso(version.row.interval.start_us) or "")[:10],

@@ -105,7 +105,7 @@ class Ranked:
     unmatched: tuple[str, ...] = ()
     """Content terms of the question that nothing visible holds."""
     discussed: bool = False
-    """Whether a turn of talk bears on the question, so that a slot without a fact may be known."""
+    """Whether turns that made no claim bear on it: a slot without a fact may be known."""
 
 
 class Snippet(NamedTuple):

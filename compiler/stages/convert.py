@@ -59,9 +59,8 @@ def convert(
     pieces += request_pieces
     pieces += _own_texts(context)
     if ranked.discussed:
-        # What no fact says of a known entity is known all the same where talk tells of it.
-        entities = snapshot.known.entities
-        answers = [a for a in answers if a.state != "unknown" or a.subject not in entities]
+        # What no fact says is known all the same where talk tells of it.
+        answers = [record for record in answers if record.why != "no_value"]
     unanswered = unanswered_line(answers)
     if unanswered:
         # It quotes names and the question, so it is data, whatever they say.

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from ...schema.claim import Version
@@ -62,7 +63,7 @@ _WISHES = frozenset({SlotKind.PREFERENCE, SlotKind.DIRECTIVE})
 
 # Looked up once: on Python 3.11 a member of an enumeration takes as long as a call.
 _VIA_PIN, _VIA_STANDING = int(Via.PINNED), int(Via.STANDING)
-_HISTORY = int(Via.OUTDATED | Via.TAKEN_BACK)
+_HISTORY = int(Via.OUTDATED)
 _TOOL = ObjectType.TOOL_SCHEMA
 _IRRELEVANT = PriorityTier.IRRELEVANT.value
 _MOST_NEAR: Final = 40
@@ -450,17 +451,21 @@ class _Telling:
         return relevance
 
     def is_discussed(self) -> bool:
-        """Whether a turn has half of what is asked without names, in the same or other words."""
+        """Whether turns have half of what is asked without names, and none of them made a claim.
+
+        In the same words or in others. Where a turn made one, facts say what became of it.
+        """
         sought, language = self.topic.free_terms, self.context.language
-        for place, candidate in enumerate(self.entries.candidates):
+        claimed: set[bool] = set()
+        for candidate, document in zip(
+            self.entries.candidates, self.entries.documents, strict=True
+        ):
             if candidate.is_turn:
-                said = frozenset[str]().union(
-                    *(term_counts(text)[0] for text in self.entries.documents[place])
-                )
-                spoken = sought & said
-                if 2 * len(spoken.union(language.unspoken_terms(sought, said))) >= len(sought):
-                    return True
-        return False
+                said = frozenset(chain.from_iterable(term_counts(text)[0] for text in document))
+                spoken = (sought & said).union(language.unspoken_terms(sought, said))
+                if 2 * len(spoken) >= len(sought):
+                    claimed.add(bool(candidate.via & Via.CLAIMED))
+        return claimed == {False}
 
     def _further(self, place: int) -> frozenset[str]:
         """The terms beyond names and asked slots that a fact says itself, not its slot for it.

@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
@@ -82,7 +82,8 @@ class BlockPiece:
     """Where it comes from; empty: unknown."""
 
     def __post_init__(self) -> None:
-        if any(_SURROGATE.search(part) for part in (self.text, self.who, self.origin)):
+        written = f"{self.text}{self.who}{self.origin}"
+        if not written.isascii() and _SURROGATE.search(written):
             raise InvalidInput(
                 "a piece holds a lone surrogate; canonicalise first", code=INVALID_ENCODING
             )
@@ -253,8 +254,10 @@ def read_lines(body: str, rewrite: Rewrite = str) -> tuple[BlockPiece, ...]:
         # Both forms are kept: the written one proves the body, the other is what was said.
         speaker, raw = _read_speech(speech)
         raw = _INDENT_BREAK.sub(r"\1", raw)
-        raw_pieces.append(BlockPiece(anchor, raw, speaker, date, source))
-        pieces.append(BlockPiece(anchor, rewrite(raw), speaker, date, source))
+        piece = BlockPiece(anchor, raw, speaker, date, source)
+        raw_pieces.append(piece)
+        text = rewrite(raw)
+        pieces.append(piece if text == raw else replace(piece, text=text))
 
     # Writing it again proves that this is the one text of these pieces.
     if body != body_of(raw_pieces):

@@ -61,10 +61,10 @@ def convert(
     if ranked.discussed:
         # What no fact says is known all the same where talk tells of it.
         answers = [record for record in answers if record.why != "no_value"]
-    unanswered = unanswered_line(answers)
-    if unanswered:
+    line = unanswered_line(answers)
+    if line:
         # It quotes names and the question, so it is data, whatever they say.
-        pieces.append(own_text(_S.TURN_MEMORY, 4, "tenure://unanswered", unanswered))
+        pieces.append(own_text(_S.TURN_MEMORY, 4, "tenure://unanswered", line))
     changes += request_changes
     verdicts += request_verdicts
 

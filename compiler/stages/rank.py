@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final
 
 from ...schema.claim import Version
@@ -107,8 +106,8 @@ def rank(
     active = [candidate for candidate in active if candidate.object_id not in conflicts]
 
     scale = _Scale(context, snapshot)
-    candidates, told = _score_all(active, topic, links, admission, scale)
-    unmatched = told.unmatched
+    candidates, scorer = _score_all(active, topic, links, admission, scale)
+    unmatched = scorer.unmatched
     relevant: list[Candidate] = []
     passed_over: list[tuple[Candidate, Verdict]] = []
     for candidate in candidates:
@@ -144,7 +143,7 @@ def rank(
         asked_slots={slot: topic.slots[slot].words for slot in sorted(topic.slots)},
         unknown_names=topic.names_of(unmatched),
         unmatched=tuple(sorted(unmatched)),
-        discussed=bool(topic.slots) and told.is_discussed(),
+        discussed=bool(topic.slots) and scorer.is_discussed(),
     )
 
 
@@ -308,16 +307,16 @@ def _score_all(
 
     cosines: list[int | None] = [None] * len(competing)
     if snapshot.vectors:
-        cosines = [scale.cosine_of(candidate) for candidate in competing]
+        cosines = list(map(scale.cosine_of, competing))
     own_texts: list[int] = []
     for candidate, text, cosine in zip(competing, texts, cosines, strict=True):
         own_texts.append(scale.relevance_of(candidate, text, cosine))
 
     shares = subject_shares(competing, entries.documents, entries.terms, topic, context)
-    told = _Telling(topic, links, context, entries)
+    scorer = _Telling(topic, links, context, entries)
     relevances: list[int] = []
     for place in range(len(competing)):
-        relevances.append(told.relevance(place, own_texts[place], shares))
+        relevances.append(scorer.relevance(place, own_texts[place], shares))
     _order_turns(competing, relevances, cosines, topic, scale)
 
     people = topic.people & speakers_of(snapshot, admission.tasks)
@@ -331,7 +330,7 @@ def _score_all(
 
     masked = [is_masked(candidate, snapshot, context) for candidate in competing]
     speakers = frozenset[str]()
-    if not (links.asked or told.has_answer or admission.strict):
+    if not (links.asked or scorer.has_answer or admission.strict):
         speakers = speakers_of(snapshot, admission.tasks)
     floors = own_turns(competing, speakers, masked)
     is_last = context.rules.outdated_passages == "last" and not topic.past
@@ -357,7 +356,7 @@ def _score_all(
         if is_needed and not is_masked(candidate, snapshot, context):
             ranked = ranked._replace(vital=True)
         candidates.append(ranked._replace(way=links.way_of(candidate.object_id)))
-    return candidates, told
+    return candidates, scorer
 
 
 def _competes(candidate: Candidate) -> bool:
@@ -455,17 +454,16 @@ class _Telling:
 
         In the same words or in others. Where a turn made one, facts say what became of it.
         """
-        sought, language = self.topic.free_terms, self.context.language
-        claimed: set[bool] = set()
-        for candidate, document in zip(
-            self.entries.candidates, self.entries.documents, strict=True
-        ):
+        terms, language = self.topic.free_terms, self.context.language
+        entries = self.entries
+        origins: set[bool] = set()
+        for candidate, document in zip(entries.candidates, entries.documents, strict=True):
             if candidate.is_turn:
-                said = frozenset(chain.from_iterable(term_counts(text)[0] for text in document))
-                spoken = (sought & said).union(language.unspoken_terms(sought, said))
-                if 2 * len(spoken) >= len(sought):
-                    claimed.add(bool(candidate.via & Via.CLAIMED))
-        return claimed == {False}
+                turn_terms = frozenset(term_counts(" ".join(document))[0])
+                matches = (terms & turn_terms).union(language.unspoken_terms(terms, turn_terms))
+                if 2 * len(matches) >= len(terms):
+                    origins.add(bool(candidate.via & Via.CLAIMED))
+        return origins == {False}
 
     def _further(self, place: int) -> frozenset[str]:
         """The terms beyond names and asked slots that a fact says itself, not its slot for it.
@@ -515,7 +513,7 @@ def _order_turns(
         for place, candidate in enumerate(competing)
         if candidate.is_turn
     }
-    best = max((relevances[place] for place in turns), default=0)
+    best = max(map(relevances.__getitem__, turns), default=0)
     scores = turn_scores(competing, cosines, runs_of(turns), topic, scale.snapshot, scale.context)
     for place, score in scores.items():
         relevances[place] = max(1, score * (best or FULL // 4) // FULL) if score else 0

@@ -32,6 +32,10 @@ _HITS: Final = 112
 """Found turns whose neighbours are read: the best by words, then by meaning. Looking a few turns
 around many brings more of an answer than looking far around few (`bench/bench_talk.py`)."""
 
+_FEW_TURNS: Final = 48
+"""Turns of the talks that were found, below which those of the scope's other talks are read too
+(`bench/bench_chats.py`)."""
+
 TurnPlace = tuple[str, int]
 """Where a turn is: its scope, and its number there."""
 
@@ -344,6 +348,9 @@ def add_talk(candidates: Candidates) -> None:
         neighbours += candidates.read(Ask(turns=turns_at(new_places))).versions
     talks = set(map(talk_of, hits))
     turns = [version for version in neighbours if is_turn_of(version, talks)]
+    if len(turns) < _FEW_TURNS:
+        # A word or two led to one session: what was said in the others may answer in other words.
+        turns = [version for version in neighbours if version.visible and is_talk(version)]
     candidates.add(turns, Via.TALK)
 
 

@@ -587,40 +587,40 @@ export type CandidateSource = "identifier" | "exact" | "alias" | "scoped_registe
 /** How a candidate entity was found. */
 export type CandidateSourceAnswer = "identifier" | "exact" | "alias" | "scoped_register" | "neighbourhood" | "session" | "blocking";
 
-/** One row of the table. */
+/** One row of the table; a field that a row does not state has the value of an unknown model. */
 export type CapabilityAnswer = {
   /** Whether it generates an answer under a JSON Schema. */
-  answer_schemas: boolean;
+  answer_schemas?: boolean;
   /** Month of the evidence, `YYYY-MM`. */
-  as_of: string;
+  as_of?: string;
   /** Explicit marks a request may carry; 0 when the provider takes none. */
-  breakpoints: number;
-  counting: CountingRuleAnswer;
+  breakpoints?: number;
+  counting?: CountingRuleAnswer;
   /** Where the row comes from. */
-  evidence: string;
+  evidence?: string;
   /** Step to which a cached prefix is rounded down; 1 when it is not rounded. */
-  granularity_tokens: number;
+  granularity_tokens?: number;
   /** Content blocks a mark looks back over; None when there is no such limit. */
-  lookback_blocks: number | null;
+  lookback_blocks?: number | null;
   /** What it reads in addition to text; of an unknown model nothing is ruled out. */
-  media: Array<ModalityAnswer>;
+  media?: Array<ModalityAnswer>;
   /** Whether a system message may follow a user turn. */
-  mid_conversation_system: boolean;
+  mid_conversation_system?: boolean;
   /** Shortest prefix that is cached, in tokens; None when there is no provider cache. */
-  min_cacheable_tokens: number | null;
+  min_cacheable_tokens?: number | null;
   /** Shell pattern on the model's plain name, lowercase, with dashes for dots. */
-  pattern: string;
+  pattern?: string;
   /** Parts of the request in the order in which they form the prefix. */
-  prefix_order: Array<string>;
-  provider: CacheProviderAnswer;
+  prefix_order?: Array<string>;
+  provider?: CacheProviderAnswer;
   /** Price of a cached token that is read. */
-  read_permille: number;
+  read_permille?: number;
   /** Lifetimes on offer in seconds, the default first; empty when the provider decides. */
-  ttls_s: Array<number>;
+  ttls_s?: Array<number>;
   /** Context window W in tokens, input and output together; None when unknown. */
-  window: number | null;
+  window?: number | null;
   /** Price of a cache write for each lifetime, or one price when there are no lifetimes. */
-  write_permille: Array<number>;
+  write_permille?: Array<number>;
 };
 
 /** Whether two values of a slot exclude each other. */

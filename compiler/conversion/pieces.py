@@ -116,12 +116,8 @@ class _View:
     masked_ids: frozenset[str]
     names: Mapping[str, str]
     """A name for every raw entity."""
-    namesakes: frozenset[str]
-    """Raw entities whose name others bear too."""
     review_marks: Mapping[str, str]
     """For each raw entity that waits for a review: the words that say whose its facts may be."""
-    merged_ids: frozenset[str]
-    """Raw entities that are read as another one, into which they were merged."""
 
 
 def memory_pieces(
@@ -133,8 +129,7 @@ def memory_pieces(
     context: CompileContext,
 ) -> tuple[list[Piece], list[TextChange], list[Verdict]]:
     """Return the pieces of the stored objects that were selected, and those of rescued texts."""
-    replaced_ids = frozenset(raw for raw, root in known.canonical.items() if raw != root)
-    view = _View(context, masked_ids, *display_names(known), _review_marks(known), replaced_ids)
+    view = _View(context, masked_ids, display_names(known), _review_marks(known))
 
     # By first tx and id: what is written later stands later, so a cached prefix keeps its bytes.
     stored_candidates = [candidate for candidate in candidates if candidate.version is not None]
@@ -159,8 +154,8 @@ def memory_pieces(
     return pieces, changes, verdicts
 
 
-def display_names(known: Known) -> tuple[dict[str, str], frozenset[str]]:
-    """Return a name for every raw entity, and those whose name others bear too.
+def display_names(known: Known) -> dict[str, str]:
+    """Return a name for every raw entity.
 
     Two entities of one name get a piece of their ids, so that no row can mix them up.
     """
@@ -172,13 +167,10 @@ def display_names(known: Known) -> tuple[dict[str, str], frozenset[str]]:
             names[raw] = known.entities[root].name
             bearers.setdefault(names[raw].casefold(), set()).add(root)
 
-    namesakes: set[str] = set()
     for raw, root in root_of.items():
         if root in known.entities and len(bearers[names[raw].casefold()]) > 1:
-            namesakes.add(raw)
-    for raw in namesakes:
-        names[raw] = f"{names[raw]} #{root_of[raw][:6]}"
-    return names, frozenset(namesakes)
+            names[raw] = f"{names[raw]} #{root[:6]}"
+    return names
 
 
 def _review_marks(known: Known) -> dict[str, str]:
@@ -388,33 +380,24 @@ def _base(candidate: Candidate, section: SectionName, level: int, ladder: Ladder
 def _fact(piece: Piece, candidate: Candidate, view: _View, changes: list[TextChange]) -> Piece:
     """Give a fact its cell, masked where the gate says so."""
     version = version_of(candidate)
-    details = version.details
-    slot, subject = details.slot, candidate.subject
+    slot, subject = version.details.slot, candidate.subject
     masked = piece.object_id in view.masked_ids
     if masked:
         changes.append(TextChange(piece.object_id, Conversion.MASKED))
     if slot is None or subject is None:
         return piece._replace(text=_MASK) if masked else _with_date(piece, candidate, view)
 
-    # A text of its own may hold the masked value, or name one of two namesakes: then slot and
-    # value stand alone, under a name that tells them apart.
+    # The stored text is there to be found: it may hold a masked value or an old name.
     value = _MASK if masked else _no_row(shown_value(version, view.names))
-    label = view.names.get(subject, "")
+    label = one_line(view.names.get(subject, ""))
     since = _extent(version, is_over=bool(candidate.via & Via.OUTDATED))
     cell = f"{slot.replace('_', ' ')} = {value}{since}"
     if subject in view.review_marks:
         cell += f" ({view.review_marks[subject]})"
-    unclear = masked or not piece.text or subject in view.namesakes or subject in view.review_marks
-    text = f"{label} {cell}" if unclear else _no_row(piece.text) + since
-    if not unclear and not view.merged_ids.isdisjoint(
-        (details.subject_id, details.value_entity_id)
-    ):
-        # The stored text has the name from before the merge.
-        text = f"{label} {slot.replace('_', ' ')}: {value}{since}"
-    plain = "\n" not in cell and len(cell) <= _CELL_CHARS and cell.isprintable()
-    if piece.alone or not label or not plain:
-        return piece._replace(text=text)
-    return piece._replace(text=text, label=one_line(label), cell=cell)
+    is_plain = "\n" not in cell and len(cell) <= _CELL_CHARS and cell.isprintable()
+    if label and is_plain and not piece.alone:
+        return piece._replace(text=f"{label} | {cell}", label=label, cell=cell)
+    return piece._replace(text=f"{label} | {cell}" if label else cell)
 
 
 def _extent(version: Version, *, is_over: bool) -> str:
@@ -446,7 +429,7 @@ def _with_date(piece: Piece, candidate: Candidate, view: _View) -> Piece:
     # The subject of a document is its topic, and did not speak.
     said = kind_of(details.source_origin, view.context.source_kinds).name in _SPEECH_SOURCES
     speaker = view.names.get(candidate.subject, "") if said and candidate.subject else ""
-    mark = _EARLIER if candidate.via & (Via.OUTDATED | Via.TAKEN_BACK) else ""
+    mark = _EARLIER if candidate.via & Via.OUTDATED else ""
     return piece._replace(
         speaker=who_of(f"{canonicalise(speaker).text[: WHO_LENGTH - len(mark)]}{mark}"),
         date=(iso(version.row.interval.start_us) or "")[:10],

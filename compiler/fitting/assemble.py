@@ -5,8 +5,7 @@ rows comes first, then single blocks, in stable key order. Anchors count up in t
 text, so a change never renumbers a cached prefix; an anchor leads to an object id in the trace.
 The text parses back into exactly these blocks.
 
-The clean facts of one entity can form one row, with values copied verbatim. A row replaces the
-sentences only if it has fewer tokens:
+The clean facts of one entity form one row, with values copied verbatim:
 
     Sam Rivera | office = Chicago [3] | title = engineer [4]
 
@@ -247,25 +246,3 @@ def row_text(label: str, cells: Iterable[tuple[str, str]]) -> str:
     'Sam | office = Chicago [3]'
     """
     return " | ".join((label, *(f"{cell} [{anchor}]" for cell, anchor in cells)))
-
-
-def keep_prose(pieces: Sequence[Piece], counter: TokenCounter) -> list[Piece]:
-    """Take the cells off facts whose row would not be shorter than their sentences."""
-    groups: dict[tuple[SectionName, str], list[Piece]] = {}
-    for piece in pieces:
-        if piece.cell:
-            groups.setdefault((piece.section, piece.label), []).append(piece)
-
-    # Anchors have no number yet: two digits stand for each, in the row as in the sentences.
-    prose: set[int] = set()
-    for (_, label), members in groups.items():
-        row = row_text(label, ((piece.cell, "10") for piece in members))
-        lines = "\n".join(f"[10] {piece.text}" for piece in members)
-        if counter.count(row) >= counter.count(lines):
-            prose.update(map(id, members))
-
-    outcome: list[Piece] = []
-    for piece in pieces:
-        is_prose = id(piece) in prose
-        outcome.append(piece._replace(label="", cell="") if is_prose else piece)
-    return outcome

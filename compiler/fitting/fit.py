@@ -15,7 +15,7 @@ Checklist C-122 to C-124, C-138 to C-141, C-212 to C-217.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
@@ -210,16 +210,20 @@ def _fit_turn(rung: Rung, loose: dict[SectionName, list[Piece]], base: Mapping[s
     before = dict(rung.ledger.spending)
     sections = _take_best_hits(rung, sections)
     waiting: list[Unit] = []
+    placed_ids: set[int] = set()
     vital_room = page // 2
     history_ends = False
     for unit in _queue(rung, sections, base):
+        if id(unit[0]) in placed_ids:
+            continue
         section = unit[0].section
         known = unit[0].object_id in base
         if not known and section is not _S.HISTORY and not rung.ledger.may_hold(unit[0]):
             waiting.append(unit)
             continue
 
-        cost = rung.ledger.total(unit)
+        missing = _missing(unit, placed_ids)
+        cost = rung.ledger.total(missing)
         usage = rung.ledger.spending.get(section, 0) - before.get(section, 0)
         may_enter = known or cost <= shares.get(section, 0) - usage
         # An allergy must be shown before a dinner is planned, however low its score. Half of the
@@ -232,18 +236,30 @@ def _fit_turn(rung: Rung, loose: dict[SectionName, list[Piece]], base: Mapping[s
             may_enter = not history_ends
 
         if may_enter and cost <= rung.ledger.room:
-            rung.take(unit)
+            rung.take(missing)
+            placed_ids.update(map(id, missing))
         elif not known or not _shorten(rung, unit[0], room=2 * base[unit[0].object_id]):
             waiting.append(unit)
 
     remainder: list[Piece] = []
     for unit in waiting:
-        if unit[0].section is not _S.HISTORY and rung.holds(unit):
-            rung.take(unit)
-        else:
+        missing = _missing(unit, placed_ids)
+        if unit[0].section is _S.HISTORY:
             remainder += unit
+        elif id(unit[0]) in placed_ids:
+            continue
+        elif rung.holds(missing):
+            rung.take(missing)
+            placed_ids.update(map(id, missing))
+        else:
+            remainder.append(unit[0])
     # The best first: what is left of the room goes to an excerpt of one of them.
     _overflow(rung, remainder + surplus, shares, page)
+
+
+def _missing(unit: Unit, placed_ids: Container[int]) -> Unit:
+    """The pieces of a unit that are not in yet: a way may lead to several facts."""
+    return tuple(piece for piece in unit if id(piece) not in placed_ids)
 
 
 def _take_best_hits(
@@ -276,10 +292,10 @@ def _take_best_hits(
         if _shorten(rung, piece, room=quotes):
             quotes -= room - rung.ledger.room
             taken.add(id(piece))
-    rest: dict[SectionName, list[Piece]] = {}
+    contenders: dict[SectionName, list[Piece]] = {}
     for name, pieces in sections.items():
-        rest[name] = [piece for piece in pieces if id(piece) not in taken]
-    return rest
+        contenders[name] = [piece for piece in pieces if id(piece) not in taken]
+    return contenders
 
 
 def _worthwhile(
@@ -336,7 +352,7 @@ def _queue(
     """Return the units of all sections in the one order in which they are taken.
 
     Turns go by age, the newest first; each has the worth of a text whose relevance halves with
-    so many turns.
+    so many turns. A linked fact is one unit with the facts that lead to it.
     """
     half_life = rung.context.rules.history_full_turns
     entries: list[tuple[Place, Unit]] = []
@@ -344,6 +360,7 @@ def _queue(
         entries.append(((True, -recency(age, half_life), ""), unit))
 
     late_ids = _late_ids(rung, sections.get(_S.EVIDENCE, ()))
+    by_id = {piece.object_id: piece for piece in chain.from_iterable(sections.values())}
     for name, pieces in sections.items():
         if name is _S.HISTORY:
             continue
@@ -351,7 +368,8 @@ def _queue(
             place = rung.ledger.place(piece)
             if piece.object_id in late_ids:
                 place = (place[0], 0, place[2])
-            entries.append((place, (piece,)))
+            links = piece.candidate.way if piece.candidate is not None else ()
+            entries.append((place, (piece, *filter(None, map(by_id.get, links)))))
 
     # What the smaller budget held goes first, each part in the same order.
     entries.sort(key=itemgetter(0))

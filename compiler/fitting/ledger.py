@@ -30,7 +30,7 @@ _STATING: Final = frozenset(
 """Sections whose statements an excerpt need not repeat."""
 
 Unit = tuple[Piece, ...]
-"""What is taken together: one piece, or the turns of one tool call."""
+"""What is taken together: one piece, a fact with its way, or the turns of one tool call."""
 
 
 class Drop(NamedTuple):

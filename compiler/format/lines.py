@@ -11,7 +11,7 @@ An `@` line states the source and the full day of what follows; `*` marks a seco
 turns with the first. A changed day is written behind the anchor, without the year or month that
 stays the same, and holds until the next one. `-` is an unknown day, `~` an unknown source. Every
 line break in a text is followed by two spaces and names are encoded, so no text can start a line or
-pose as another piece. Older texts with an `@` line for every day, or with short ones, still read.
+pose as another piece.
 
 Invariant: `read_lines(body_of(pieces)) == pieces`, and a body has one reading.
 """
@@ -21,8 +21,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
 from typing import Final
@@ -82,7 +82,8 @@ class BlockPiece:
     """Where it comes from; empty: unknown."""
 
     def __post_init__(self) -> None:
-        if any(_SURROGATE.search(part) for part in (self.text, self.who, self.origin)):
+        written = f"{self.text}{self.who}{self.origin}"
+        if not written.isascii() and _SURROGATE.search(written):
             raise InvalidInput(
                 "a piece holds a lone surrogate; canonicalise first", code=INVALID_ENCODING
             )
@@ -103,25 +104,10 @@ def who_of(name: str) -> str:
     return " ".join(name.split())[:WHO_LENGTH].rstrip()
 
 
-def body_of(
-    pieces: Iterable[BlockPiece],
-    rewrite: Rewrite = str,
-    *,
-    replies: bool = True,
-    day_lines: bool = False,
-    full_days: bool = True,
-) -> str:
-    """The body of a block; `rewrite` is the escape of each text.
-
-    Args:
-        pieces: The texts, in order.
-        rewrite: The escape of each text.
-        replies: Whether two sources that take turns share an `@` line.
-        day_lines: Whether every day has an `@` line, as earlier texts have it.
-        full_days: Whether an `@` line says the whole day, not what changes of it.
-    """
+def body_of(pieces: Iterable[BlockPiece], rewrite: Rewrite = str) -> str:
+    """The body of a block; `rewrite` is the escape of each text."""
     pieces = tuple(pieces)
-    reply_origin = _reply_origin(pieces) if replies else ""
+    reply_origin = _reply_origin(pieces)
     lines: list[str] = []
     date = origin = ""
     if reply_origin:
@@ -133,10 +119,9 @@ def body_of(
         day = mark = ""
         if reply_origin and piece.origin == reply_origin:
             mark = _REPLY
-        elif day_lines or not lines or piece.origin != origin:
+        elif not lines or piece.origin != origin:
             if (piece.when, piece.origin) != (date, origin):
-                last_date = "" if full_days and piece.when else date
-                lines.append(_context_line(piece, last_date, origin, months=not day_lines))
+                lines.append(_context_line(piece, date, origin))
             date, origin = piece.when, piece.origin
 
         if piece.when != date:
@@ -168,20 +153,11 @@ def _talk_line(date: str, origin: str, reply_origin: str) -> str:
     return " ".join(filter(None, words))
 
 
-def is_body(body: str, pieces: Sequence[BlockPiece], rewrite: Rewrite = str) -> bool:
-    """Whether a body is how these pieces are written, or were by an earlier compiler."""
-    if body == body_of(pieces, rewrite):
-        return True
-
-    short = partial(body_of, pieces, rewrite, full_days=False)
-    return body in (short(), short(replies=False)) or body == short(replies=False, day_lines=True)
-
-
-def _context_line(piece: BlockPiece, last_date: str, last_origin: str, *, months: bool) -> str:
-    """What changes of day and source at a piece."""
+def _context_line(piece: BlockPiece, last_date: str, last_origin: str) -> str:
+    """The full day of a piece, and its source where that changes."""
     words = ["@"]
-    if piece.when != last_date:
-        words.append(_day(piece.when, last_date, months=months))
+    if piece.when or last_date:
+        words.append(piece.when or _NO_DAY)
     if piece.origin != last_origin:
         words.append(_source(piece.origin))
     return " ".join(words)
@@ -195,7 +171,7 @@ def _source(origin: str) -> str:
     return source or _NO_SOURCE
 
 
-def _day(date: str, last_date: str, *, months: bool = True) -> str:
+def _day(date: str, last_date: str) -> str:
     """A day as it is written after another one: without its year or month where they are the same.
 
     >>> _day("2023-05-10", "2023-05-08"), _day("2023-06-02", "2023-05-10")
@@ -205,7 +181,7 @@ def _day(date: str, last_date: str, *, months: bool = True) -> str:
     """
     # Only whole days shorten: a time of day is always written in full.
     if len(date) == len(last_date) == _DAY_LENGTH:
-        if months and date[:8] == last_date[:8]:
+        if date[:8] == last_date[:8]:
             return date[8:]
         if date[:5] == last_date[:5]:
             return date[5:]
@@ -278,11 +254,13 @@ def read_lines(body: str, rewrite: Rewrite = str) -> tuple[BlockPiece, ...]:
         # Both forms are kept: the written one proves the body, the other is what was said.
         speaker, raw = _read_speech(speech)
         raw = _INDENT_BREAK.sub(r"\1", raw)
-        raw_pieces.append(BlockPiece(anchor, raw, speaker, date, source))
-        pieces.append(BlockPiece(anchor, rewrite(raw), speaker, date, source))
+        piece = BlockPiece(anchor, raw, speaker, date, source)
+        raw_pieces.append(piece)
+        text = rewrite(raw)
+        pieces.append(piece if text == raw else replace(piece, text=text))
 
     # Writing it again proves that this is the one text of these pieces.
-    if not is_body(body, raw_pieces):
+    if body != body_of(raw_pieces):
         raise _refusal("the lines are not those that are written for these pieces")
 
     return tuple(pieces)

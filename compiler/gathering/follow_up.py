@@ -5,8 +5,8 @@ Both are asked for, so a value is never shown without its rivals or a template w
 This module is pure: it makes the asks, and the caller reads. C-076.
 
 A passage stays when the claims extracted from it expire, are superseded or retracted. It is marked
-as history when all its claims ended or a turn's speaker retracted one, and is ranked behind current
-candidates. It is not marked if it denies a value of an asked slot in which nothing holds, if it has
+as history when all its claims ended or were taken back, and is ranked behind current candidates. It
+is not marked if it denies a value of an asked slot in which nothing holds, if it has
 words of the question that none of its claims has, or if the policy shows history unmarked. A
 passage that says no more than its claims is marked as well, so that it can be left out. The marks
 are stored in the manifest for replays. Checklist C-074, C-098.
@@ -14,21 +14,17 @@ are stored in the manifest for replays. Checklist C-074, C-098.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from typing import Final
 
 from ...schema.claim import Content, Details, Version, slot_key
 from ...schema.terms import content_terms
 from ...schema.vocabulary import ObjectType, Op, Status
 from ...store.port.store import Ask, Point
 from ..ir.context import CompileContext, question
-from ..ir.records import Proposal, Via, is_talk
+from ..ir.records import Proposal, Via
 from ..ranking.asked import asked_slots
 from ..text.templates import placeholders
-
-_DENIAL_REASON: Final = "denied"
-"""Stored reason of a row that a denial hides."""
 
 
 def derived_ask(rows: Iterable[Proposal], context: CompileContext) -> Ask | None:
@@ -78,11 +74,9 @@ def mark_passages(
             via |= Via.SAYS_MORE
         asks_further = not terms.isdisjoint(words - claimed_words)
         asks_further |= any(_names_value(claim, terms) for claim in own_claims)
-        if not (answers or asks_further):
-            if not any(_holds(c, standing_values, terms, context.point) for c in own_claims):
-                via |= Via.OUTDATED
-            elif is_talk(proposal.version) and _is_withdrawn(own_claims, standing_values, context):
-                via |= Via.TAKEN_BACK
+        holds = any(_holds(c, standing_values, terms, context.point) for c in own_claims)
+        if not (answers or asks_further or holds):
+            via |= Via.OUTDATED
         rows[key] = proposal._replace(via=via)
 
 
@@ -133,22 +127,6 @@ def _holds(
     return claim.content is None or _value_terms(claim.content, claim.details) <= terms
 
 
-def _is_withdrawn(
-    claims: Iterable[Version],
-    standing_values: AbstractSet[tuple[str, str]],
-    context: CompileContext,
-) -> bool:
-    """Whether the speaker took back one of the claims of a turn."""
-    point = context.point
-    rows_of: dict[str, list[Version]] = {}
-    for version in claims:
-        claim = version.row.claim
-        is_known = claim.tx <= point.tx_us and claim.op is not Op.DENY
-        if is_known and _value_of(version) not in standing_values:
-            rows_of.setdefault(claim.object_id, []).append(version)
-    return any(_is_taken_back(versions, point) for versions in rows_of.values())
-
-
 def _standing_values(versions: Iterable[Version], context: CompileContext) -> set[tuple[str, str]]:
     """Return the values that hold at the compile's point, whoever said them last."""
     values: set[tuple[str, str]] = set()
@@ -164,19 +142,6 @@ def _standing_values(versions: Iterable[Version], context: CompileContext) -> se
 def _value_of(version: Version) -> tuple[str, str]:
     claim = version.row.claim
     return claim.slot_key, claim.value_key
-
-
-def _is_taken_back(versions: Sequence[Version], point: Point) -> bool:
-    """Tell whether the rows of one claim say that it is so no more, or never was."""
-    rows = [version.row for version in versions if _is_believed(version, point)]
-    if not rows:
-        return True
-
-    # A claim that ended on a day which it named itself was not taken back.
-    if point.valid_us not in versions[0].row.claim.interval:
-        return False
-    rows = [row for row in rows if point.valid_us in row.interval]
-    return all(row.look.reason == _DENIAL_REASON for row in rows)
 
 
 def _is_believed(version: Version, point: Point) -> bool:

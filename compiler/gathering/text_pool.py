@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple, TypeVar
 
@@ -30,6 +31,10 @@ from .candidates import Candidates
 _HITS: Final = 112
 """Found turns whose neighbours are read: the best by words, then by meaning. Looking a few turns
 around many brings more of an answer than looking far around few (`bench/bench_talk.py`)."""
+
+_FEW_TURNS: Final = 48
+"""Turns of the talks that were found, below which those of the scope's other talks are read too
+(`bench/bench_chats.py`)."""
 
 TurnPlace = tuple[str, int]
 """Where a turn is: its scope, and its number there."""
@@ -164,7 +169,7 @@ def best_rows(
             worth[vid] = FULL * score / best
 
     # The best turn is as good as its words: talk does not outgrow texts.
-    turns = _worth_of_turns(hits, list(bm25_weights(background).values()), rules)
+    turns = _worth_of_turns(hits, tuple(bm25_weights(background).values()), rules)
     highest = max(turns.values(), default=1.0) or 1.0
     for place, value in turns.items():
         # Before the first turn of a scope there is none.
@@ -254,18 +259,17 @@ def _best_of(worth: Mapping[int, float], limit: int) -> list[int]:
 
 def _scores(pool: TextPool, background: Background, rules: CompilePolicy) -> list[float]:
     """The BM25 of each hit, with each word that it holds counted once."""
-    weights = list(bm25_weights(background).values())
-    sums = {mask: _sum_of(mask, weights) for mask in set(pool.masks)}
+    weights = tuple(bm25_weights(background).values())
     average = sum(pool.sizes) / max(1, len(pool.sizes)) or 1.0
     scores: list[float] = []
     for mask, size, turn in zip(pool.masks, pool.sizes, pool.turns, strict=True):
         b = B if turn else rules.bm25_b
-        scores.append(_bm25(sums[mask], size / average, rules.bm25_k1, b))
+        scores.append(_bm25(_sum_of(mask, weights), size / average, rules.bm25_k1, b))
     return scores
 
 
 def _worth_of_turns(
-    hits: Mapping[int, _Hit], weights: Sequence[float], rules: CompilePolicy
+    hits: Mapping[int, _Hit], weights: tuple[float, ...], rules: CompilePolicy
 ) -> dict[int, float]:
     """Turns by their places, and the places next to them, by windows as `ranking.talk` orders them.
 
@@ -295,18 +299,23 @@ def _worth_of_turns(
     for place, window in windows.items():
         score = (own.get(place, 0.0) / best_own + window / best_window) / 2
         scores[place] = score**reach.focus
+    shares = [
+        reach.near_weight * max(0, 1 - step / (reach.near + 1))
+        + reach.far_weight * max(0, 1 - step / (reach.far + 1))
+        for step in range(1, max(reach.near, reach.far) + 1)
+    ]
     worth = dict(scores)
     # What others have is too little to bring a row among the best.
     for place, score in sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:_LENDERS]:
-        for most, weight in ((reach.near, reach.near_weight), (reach.far, reach.far_weight)):
-            for step in range(1, most + 1):
-                share = weight * score * (most + 1 - step) / (most + 1)
-                worth[place - step] = worth.get(place - step, 0.0) + share
-                worth[place + step] = worth.get(place + step, 0.0) + share
+        for step, share in enumerate(shares, 1):
+            lift = share * score
+            worth[place - step] = worth.get(place - step, 0.0) + lift
+            worth[place + step] = worth.get(place + step, 0.0) + lift
     return worth
 
 
-def _sum_of(mask: int, weights: Sequence[float]) -> float:
+@lru_cache(maxsize=4_096)  # many turns hold the same words
+def _sum_of(mask: int, weights: tuple[float, ...]) -> float:
     """What the words of a mask tell together."""
     return sum(weight for place, weight in enumerate(weights) if mask >> place & 1)
 
@@ -339,6 +348,9 @@ def add_talk(candidates: Candidates) -> None:
         neighbours += candidates.read(Ask(turns=turns_at(new_places))).versions
     talks = set(map(talk_of, hits))
     turns = [version for version in neighbours if is_turn_of(version, talks)]
+    if len(turns) < _FEW_TURNS:
+        # A word or two led to one session: what was said in the others may answer in other words.
+        turns = [version for version in neighbours if version.visible and is_talk(version)]
     candidates.add(turns, Via.TALK)
 
 

@@ -104,6 +104,8 @@ class Ranked:
     """Names in the question of which nothing visible holds a word."""
     unmatched: tuple[str, ...] = ()
     """Content terms of the question that nothing visible holds."""
+    discussed: bool = False
+    """Whether turns that made no claim bear on it: a slot without a fact may be known."""
 
 
 class Snippet(NamedTuple):

@@ -164,8 +164,6 @@ class Via(IntEnum):
     """No way of finding: a passage with words that no claim which was extracted from it has."""
     CLAIMED = 4096
     """No way of finding: a passage from which claims were extracted."""
-    TAKEN_BACK = 8192
-    """No way of finding: a turn of talk of which a claim was taken back, whatever else it says."""
 
 
 class Proposal(NamedTuple):

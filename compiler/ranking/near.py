@@ -223,6 +223,7 @@ class _Walk:
                 least[key] = min(least.get(key, _STEPS), link.distance)
 
         asked: dict[str, int] = {}
+        inverse_slots = {slot for _, slot in self.topic.inverse}
         for object_id, link in self.links.items():
             edge = self.edges[object_id]
             is_about = edge.subject == link.entity
@@ -230,7 +231,10 @@ class _Walk:
             # A slot is read from its subject. It is read from its value only if no subject has it,
             # or if the form of the question asks for that end.
             is_second = not is_about and (link.distance or least.get((edge.slot, True)) == 0)
-            is_inverse = is_about and (link.entity, edge.slot) in self.topic.inverse
+            is_inverse = is_about and edge.slot in inverse_slots
+            is_inverse &= least.get((edge.slot, False)) == 0 or (
+                (link.entity, edge.slot) in self.topic.inverse
+            )
             if nearest is None or is_second or is_inverse:
                 continue
             # An asked relation leads from the seeds alone: "the team of the owner of Nova".

@@ -158,6 +158,7 @@ def turn_scores(
     speakers = {place: _speaker_of(candidates[place], snapshot) for place in places}
     wording = f"{context.request.query}\n{context.request.user_request}"
     named = named_speaker(wording, filter(None, speakers.values()))
+    related = context.language.related_terms(topic.terms).keys()
     turns: list[SpokenTurn] = []
     for place in places:
         candidate = candidates[place]
@@ -167,8 +168,9 @@ def turn_scores(
             continue
         counts, size = _turn_counts(version, topic.terms, speakers[place])
         words = term_counts(content_of(version).terms)[0].keys()
-        for term in context.language.unspoken_terms(topic.terms, counts.keys() | words):
-            counts[term] = 1
+        if not related.isdisjoint(words):
+            for term in context.language.unspoken_terms(topic.terms, counts.keys() | words):
+                counts[term] = 1
         is_question = content_of(version).text.rstrip().endswith("?")
         by_named = bool(named) and speakers[place] == named
         turns.append(SpokenTurn(counts, size, cosines[place], is_question, by_named, words))

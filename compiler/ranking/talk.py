@@ -15,6 +15,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import accumulate
+from operator import sub
 from statistics import median
 from typing import Final, NamedTuple
 
@@ -178,14 +180,22 @@ def _lifts(scores: Sequence[float], reach: Reach) -> list[float]:
     """
     lifts = [0.0] * len(scores)
     for most, weight in ((reach.near, reach.near_weight), (reach.far, reach.far_weight)):
-        for place, score in enumerate(scores):
-            for step in range(1, most + 1) if score else ():
-                share = weight * score * (most + 1 - step) / (most + 1)
-                if place >= step:
-                    lifts[place - step] += share
-                if place + step < len(scores):
-                    lifts[place + step] += share
+        edge = [0.0] * most
+        # A weight that falls evenly on both sides is the mean of a mean: two running sums.
+        falling = _running_sums(_running_sums([*edge, *scores, *edge], most + 1), most + 1)
+        for place, total in enumerate(falling):
+            lifts[place] += weight * (total / (most + 1) - scores[place])
     return lifts
+
+
+def _running_sums(values: Sequence[float], count: int) -> list[float]:
+    """The sums of so many values that follow each other.
+
+    >>> _running_sums([1.0, 2.0, 4.0], 2)
+    [3.0, 6.0]
+    """
+    sums = list(accumulate(values, initial=0.0))
+    return list(map(sub, sums[count:], sums))
 
 
 def _distances(scores: Sequence[float]) -> list[int]:

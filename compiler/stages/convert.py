@@ -24,7 +24,6 @@ from ...schema.compile_terms import (
 )
 from ...schema.entity import Entity
 from ..conversion.pieces import cap_verdict, item_pieces, memory_pieces, own_text
-from ..fitting.assemble import keep_prose
 from ..format.grammar import CONTAINMENT_SENTENCE
 from ..ir.context import CompileContext
 from ..ir.outputs import Converted, Gated, Ranked, Rescued
@@ -59,10 +58,13 @@ def convert(
     request_pieces, request_changes, request_verdicts = item_pieces(ranked.candidates, context)
     pieces += request_pieces
     pieces += _own_texts(context)
-    unanswered = unanswered_line(answers)
-    if unanswered:
+    if ranked.discussed:
+        # What no fact says is known all the same where talk tells of it.
+        answers = [record for record in answers if record.why != "no_value"]
+    line = unanswered_line(answers)
+    if line:
         # It quotes names and the question, so it is data, whatever they say.
-        pieces.append(own_text(_S.TURN_MEMORY, 4, "tenure://unanswered", unanswered))
+        pieces.append(own_text(_S.TURN_MEMORY, 4, "tenure://unanswered", line))
     changes += request_changes
     verdicts += request_verdicts
 
@@ -72,7 +74,6 @@ def convert(
     pieces = _without_quoted(pieces, verdicts)
     pieces = _without_duplicates(pieces, changes, verdicts, context)
     pieces = _cap(pieces, verdicts, context.rules.section_items)
-    pieces = keep_prose(pieces, context.counter)
     changes += _rows(pieces)
     return Converted(tuple(pieces), tuple(changes), tuple(verdicts))
 

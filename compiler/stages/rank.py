@@ -62,7 +62,7 @@ _WISHES = frozenset({SlotKind.PREFERENCE, SlotKind.DIRECTIVE})
 
 # Looked up once: on Python 3.11 a member of an enumeration takes as long as a call.
 _VIA_PIN, _VIA_STANDING = int(Via.PINNED), int(Via.STANDING)
-_HISTORY = int(Via.OUTDATED | Via.TAKEN_BACK)
+_HISTORY = int(Via.OUTDATED)
 _TOOL = ObjectType.TOOL_SCHEMA
 _IRRELEVANT = PriorityTier.IRRELEVANT.value
 _MOST_NEAR: Final = 40
@@ -106,7 +106,8 @@ def rank(
     active = [candidate for candidate in active if candidate.object_id not in conflicts]
 
     scale = _Scale(context, snapshot)
-    candidates, unmatched = _score_all(active, topic, links, admission, scale)
+    candidates, scorer = _score_all(active, topic, links, admission, scale)
+    unmatched = scorer.unmatched
     relevant: list[Candidate] = []
     passed_over: list[tuple[Candidate, Verdict]] = []
     for candidate in candidates:
@@ -142,6 +143,7 @@ def rank(
         asked_slots={slot: topic.slots[slot].words for slot in sorted(topic.slots)},
         unknown_names=topic.names_of(unmatched),
         unmatched=tuple(sorted(unmatched)),
+        discussed=bool(topic.slots) and scorer.is_discussed(),
     )
 
 
@@ -291,7 +293,7 @@ def _score_all(
     links: Links,
     admission: _Admission,
     scale: _Scale,
-) -> tuple[list[Candidate], frozenset[str]]:
+) -> tuple[list[Candidate], _Telling]:
     context, snapshot = scale.context, scale.snapshot
     entries = _entries(list(filter(_competes, active)), topic, scale)
     competing = entries.candidates
@@ -305,16 +307,16 @@ def _score_all(
 
     cosines: list[int | None] = [None] * len(competing)
     if snapshot.vectors:
-        cosines = [scale.cosine_of(candidate) for candidate in competing]
+        cosines = list(map(scale.cosine_of, competing))
     own_texts: list[int] = []
     for candidate, text, cosine in zip(competing, texts, cosines, strict=True):
         own_texts.append(scale.relevance_of(candidate, text, cosine))
 
     shares = subject_shares(competing, entries.documents, entries.terms, topic, context)
-    told = _Telling(topic, links, context, entries)
+    scorer = _Telling(topic, links, context, entries)
     relevances: list[int] = []
     for place in range(len(competing)):
-        relevances.append(told.relevance(place, own_texts[place], shares))
+        relevances.append(scorer.relevance(place, own_texts[place], shares))
     _order_turns(competing, relevances, cosines, topic, scale)
 
     people = topic.people & speakers_of(snapshot, admission.tasks)
@@ -328,7 +330,7 @@ def _score_all(
 
     masked = [is_masked(candidate, snapshot, context) for candidate in competing]
     speakers = frozenset[str]()
-    if not (links.asked or told.has_answer or admission.strict):
+    if not (links.asked or scorer.has_answer or admission.strict):
         speakers = speakers_of(snapshot, admission.tasks)
     floors = own_turns(competing, speakers, masked)
     is_last = context.rules.outdated_passages == "last" and not topic.past
@@ -354,7 +356,7 @@ def _score_all(
         if is_needed and not is_masked(candidate, snapshot, context):
             ranked = ranked._replace(vital=True)
         candidates.append(ranked._replace(way=links.way_of(candidate.object_id)))
-    return candidates, told.unmatched
+    return candidates, scorer
 
 
 def _competes(candidate: Candidate) -> bool:
@@ -427,6 +429,8 @@ class _Telling:
             is_linked = object_id in self.links.by_id
             if self.links.pointed and is_linked:
                 at_seed = not self.links.by_id[object_id].distance
+                # The other end of an asked relation answers the question the wrong way round.
+                at_seed &= slot not in self.topic.slots
                 return self.floor if self.links.by_synonym and at_seed else 0
             if slot in self.topic.slots and (self.topic.names or self.topic.unknown):
                 return 0
@@ -444,6 +448,22 @@ class _Telling:
         relevance = summed(signals)
         self.has_answer |= has_further and bool(text)
         return relevance
+
+    def is_discussed(self) -> bool:
+        """Whether turns have half of what is asked without names, and none of them made a claim.
+
+        In the same words or in others. Where a turn made one, facts say what became of it.
+        """
+        terms, language = self.topic.free_terms, self.context.language
+        entries = self.entries
+        origins: set[bool] = set()
+        for candidate, document in zip(entries.candidates, entries.documents, strict=True):
+            if candidate.is_turn:
+                turn_terms = frozenset(term_counts(" ".join(document))[0])
+                matches = (terms & turn_terms).union(language.unspoken_terms(terms, turn_terms))
+                if 2 * len(matches) >= len(terms):
+                    origins.add(bool(candidate.via & Via.CLAIMED))
+        return origins == {False}
 
     def _further(self, place: int) -> frozenset[str]:
         """The terms beyond names and asked slots that a fact says itself, not its slot for it.
@@ -493,7 +513,7 @@ def _order_turns(
         for place, candidate in enumerate(competing)
         if candidate.is_turn
     }
-    best = max((relevances[place] for place in turns), default=0)
+    best = max(map(relevances.__getitem__, turns), default=0)
     scores = turn_scores(competing, cosines, runs_of(turns), topic, scale.snapshot, scale.context)
     for place, score in scores.items():
         relevances[place] = max(1, score * (best or FULL // 4) // FULL) if score else 0
@@ -554,8 +574,13 @@ def _cut_near(
         is_linked = candidate.object_id in links.by_id
         if is_linked and relevances[place] and not texts[place]:
             brought.append(place)
-    brought.sort(key=lambda place: (-relevances[place], competing[place].object_id))
-    for place in brought[_MOST_NEAR:]:
+
+    def order(place: int) -> tuple[int, int, str]:
+        # A way has at least the relevance of what it carries: of equals the nearer one stays.
+        object_id = competing[place].object_id
+        return -relevances[place], links.by_id[object_id].distance, object_id
+
+    for place in sorted(brought, key=order)[_MOST_NEAR:]:
         relevances[place] = 0
 
 

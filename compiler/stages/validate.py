@@ -29,7 +29,7 @@ from ..ranking.asked import named_slots
 
 _CLEAN, _DENY = Status.CLEAN, Op.DENY
 
-_VIA_OUTDATED, _VIA_TAKEN_BACK = int(Via.OUTDATED), int(Via.TAKEN_BACK)
+_VIA_OUTDATED = int(Via.OUTDATED)
 _VIA_PIN = int(Via.PINNED)
 
 _TIE: Final = (Reason.CONFLICTING_CLAIM_UNRESOLVED, "unresolved_tie")
@@ -251,9 +251,7 @@ def _history(candidate: Candidate) -> tuple[Reason, str] | None:
     via = candidate.via
     if via & _VIA_PIN:
         return None
-    if via & _VIA_OUTDATED:
-        return Reason.SUPERSEDED, "claims_ended"
-    return (Reason.SUPERSEDED, "claim_taken_back") if via & _VIA_TAKEN_BACK else None
+    return (Reason.SUPERSEDED, "claims_ended") if via & _VIA_OUTDATED else None
 
 
 def _unfit(version: Version, context: CompileContext) -> tuple[Reason, str] | None:

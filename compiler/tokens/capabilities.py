@@ -22,16 +22,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from ...schema.errors import ContextBudgetExhausted, InvalidInput
-from ...schema.records import short_repr
+from ...schema.records import packaged_table, short_repr
 from .modality import Modality
 
 UNSENDABLE: Final = re.compile("[^A-Za-z0-9_-]")
@@ -62,181 +62,46 @@ class CountingRule(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capability:
-    """One row of the table."""
+    """One row of the table; a field that a row does not state has the value of an unknown model."""
 
     __repr__ = short_repr
 
-    pattern: str
+    pattern: str = "generic"
     """Shell pattern on the model's plain name, lowercase, with dashes for dots."""
-    provider: CacheProvider
-    counting: CountingRule
-    window: int | None
+    provider: CacheProvider = CacheProvider.NONE
+    counting: CountingRule = CountingRule.O200K
+    window: int | None = None
     """Context window W in tokens, input and output together; None when unknown."""
-    min_cacheable_tokens: int | None
+    min_cacheable_tokens: int | None = None
     """Shortest prefix that is cached, in tokens; None when there is no provider cache."""
-    granularity_tokens: int
+    granularity_tokens: int = 1
     """Step to which a cached prefix is rounded down; 1 when it is not rounded."""
-    breakpoints: int
+    breakpoints: int = 0
     """Explicit marks a request may carry; 0 when the provider takes none."""
-    lookback_blocks: int | None
+    lookback_blocks: int | None = None
     """Content blocks a mark looks back over; None when there is no such limit."""
-    ttls_s: tuple[int, ...]
+    ttls_s: tuple[int, ...] = ()
     """Lifetimes on offer in seconds, the default first; empty when the provider decides."""
-    write_permille: tuple[int, ...]
+    write_permille: tuple[int, ...] = (1000,)
     """Price of a cache write for each lifetime, or one price when there are no lifetimes."""
-    read_permille: int
+    read_permille: int = 1000
     """Price of a cached token that is read."""
-    prefix_order: tuple[str, ...]
+    prefix_order: tuple[str, ...] = ("tools", "system", "messages")
     """Parts of the request in the order in which they form the prefix."""
-    mid_conversation_system: bool
+    mid_conversation_system: bool = False
     """Whether a system message may follow a user turn."""
-    media: tuple[Modality, ...]
+    media: tuple[Modality, ...] = (Modality.IMAGE, Modality.AUDIO, Modality.VIDEO)
     """What it reads in addition to text; of an unknown model nothing is ruled out."""
-    answer_schemas: bool
+    answer_schemas: bool = False
     """Whether it generates an answer under a JSON Schema."""
-    evidence: str
+    evidence: str = "no provider: the budget is stated in o200k tokens"
     """Where the row comes from."""
-    as_of: str
+    as_of: str = "2026-11"
     """Month of the evidence, `YYYY-MM`."""
 
 
-_AS_OF: Final = "2026-11"
-
-GENERIC: Final = Capability(
-    pattern="generic",
-    provider=CacheProvider.NONE,
-    counting=CountingRule.O200K,
-    window=None,
-    min_cacheable_tokens=None,
-    granularity_tokens=1,
-    breakpoints=0,
-    lookback_blocks=None,
-    ttls_s=(),
-    write_permille=(1000,),
-    read_permille=1000,
-    prefix_order=("tools", "system", "messages"),
-    mid_conversation_system=False,
-    media=(Modality.IMAGE, Modality.AUDIO, Modality.VIDEO),
-    answer_schemas=False,
-    evidence="no provider: the budget is stated in o200k tokens",
-    as_of=_AS_OF,
-)
+GENERIC: Final = Capability()
 """The row of `generic` and of every unknown model: no window, no cache, no mark."""
-
-_CLAUDE: Final = replace(
-    GENERIC,
-    pattern="claude-*",
-    provider=CacheProvider.ANTHROPIC,
-    counting=CountingRule.CLAUDE_FROM_4_7,
-    window=200_000,
-    min_cacheable_tokens=4096,
-    breakpoints=4,
-    lookback_blocks=20,
-    ttls_s=(300, 3600),
-    write_permille=(1250, 2000),
-    read_permille=100,
-    media=(Modality.IMAGE,),
-    answer_schemas=True,
-    evidence="SDK 2.12.0 types and provider docs; minimums from secondary pages",
-)
-
-_OPENAI: Final = replace(
-    GENERIC,
-    pattern="gpt-*",
-    provider=CacheProvider.OPENAI,
-    window=128_000,
-    min_cacheable_tokens=1024,
-    granularity_tokens=128,
-    read_permille=100,
-    prefix_order=("tools", "messages"),
-    mid_conversation_system=True,
-    media=(Modality.IMAGE,),
-    answer_schemas=True,
-    evidence="SDK 3.54.0 docstrings and the caching guide",
-)
-
-_GEMINI: Final = replace(
-    GENERIC,
-    pattern="gemini-*",
-    provider=CacheProvider.GEMINI,
-    counting=CountingRule.GEMINI,
-    window=1_000_000,
-    min_cacheable_tokens=4096,
-    ttls_s=(1800,),
-    read_permille=100,
-    prefix_order=("system", "tools", "messages"),
-    answer_schemas=True,
-    evidence="google-adk 2.13.0 source; caching starts on turn 2",
-)
-
-
-def _claude(
-    pattern: str,
-    minimum: int,
-    window: int,
-    *,
-    old: bool = False,
-    system: bool = False,
-    schemas: bool = True,
-) -> Capability:
-    rule = CountingRule.CLAUDE_TO_4_6 if old else CountingRule.CLAUDE_FROM_4_7
-    return replace(
-        _CLAUDE,
-        pattern=pattern,
-        counting=rule,
-        window=window,
-        min_cacheable_tokens=minimum,
-        mid_conversation_system=system,
-        answer_schemas=schemas,
-    )
-
-
-_GPT_5_6: Final = replace(
-    _OPENAI,
-    pattern="gpt-5-6*",
-    window=400_000,
-    granularity_tokens=1,
-    breakpoints=4,
-    lookback_blocks=None,
-    ttls_s=(1800, 43_200),
-    write_permille=(1250, 1250),
-)
-
-TABLE: Final[tuple[Capability, ...]] = (
-    GENERIC,
-    _claude("claude-opus-5*", 512, 1_000_000, system=True),
-    _claude("claude-fable-*", 512, 1_000_000, system=True),
-    _claude("claude-mythos-*", 512, 200_000, system=True),
-    _claude("claude-sonnet-5*", 1024, 1_000_000, system=True),
-    _claude("claude-haiku-5-5*", 4096, 200_000, system=True),
-    _claude("claude-opus-4-8*", 1024, 1_000_000, system=True),
-    _claude("claude-opus-4-7*", 2048, 1_000_000),
-    _claude("claude-opus-4-6*", 4096, 1_000_000, old=True),
-    _claude("claude-sonnet-4-6*", 2048, 200_000, old=True),
-    _claude("claude-opus-4-5*", 4096, 200_000, old=True),
-    _claude("claude-sonnet-4-5*", 1024, 200_000, old=True),
-    _claude("claude-haiku-4-5*", 4096, 200_000, old=True),
-    _claude("claude-opus-4*", 4096, 200_000, old=True, schemas=False),
-    _claude("claude-sonnet-4*", 2048, 200_000, old=True, schemas=False),
-    _claude("claude-3*", 4096, 200_000, old=True, schemas=False),
-    _CLAUDE,
-    _GPT_5_6,
-    replace(_GPT_5_6, pattern="gpt-5-[789]*"),
-    replace(_OPENAI, pattern="gpt-5*", window=400_000),
-    replace(_OPENAI, pattern="gpt-4-1*", window=1_000_000),
-    replace(_OPENAI, pattern="gpt-audio*", media=(Modality.AUDIO,), answer_schemas=False),
-    replace(_OPENAI, pattern="gpt-4o-audio*", media=(Modality.AUDIO,), answer_schemas=False),
-    replace(_OPENAI, pattern="gpt-4o-mini-audio*", media=(Modality.AUDIO,), answer_schemas=False),
-    replace(_OPENAI, pattern="gpt-4o*"),
-    replace(_OPENAI, pattern="o1-mini*", media=(), answer_schemas=False),
-    replace(_OPENAI, pattern="o3-mini*", window=200_000, media=()),
-    replace(_OPENAI, pattern="o[134]", window=200_000),
-    replace(_OPENAI, pattern="o[134]-*", window=200_000),
-    replace(_GEMINI, pattern="gemini-2-5*", min_cacheable_tokens=2048),
-    _GEMINI,
-)
-"""Windows: provider and gateway pages of the month; the smallest of a family where it is mixed.
-Media: the model pages; audio models take no picture, and o1-mini and o3-mini text alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,7 +112,7 @@ class MediaWire:
     """Media types whose bytes it carries, each with the format's own word for it."""
     schemes: Mapping[Modality, tuple[str, ...]]
     """What may stand as an address that the provider fetches, and by which schemes."""
-    most_px: int | None
+    most_px: int | None = None
     """Longest edge of a picture; None when no limit is known."""
     crowd: tuple[int, int] | None = None
     """From more than so many pictures on their longest edge is this."""
@@ -264,58 +129,34 @@ class MediaWire:
         return any(word.startswith(f"{modality.value}/") for word in self.words)
 
 
-_PICTURES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
+def _read_rows() -> Iterator[Capability]:
+    yield GENERIC
+    for family in MODEL_TABLES["family"]:
+        for row in family["rows"]:
+            values = {**family, **row}
+            del values["rows"]
+            values["provider"] = CacheProvider(values["provider"])
+            values["counting"] = CountingRule(values.get("counting", CountingRule.O200K))
+            values["media"] = tuple(map(Modality, values.get("media", GENERIC.media)))
+            for name in _LISTS & values.keys():
+                values[name] = tuple(values[name])
+            yield Capability(**values)
 
-MEDIA_WIRES: Final[Mapping[str, MediaWire]] = MappingProxyType(
-    {
-        "anthropic": MediaWire(
-            words={word: word for word in _PICTURES},
-            schemes={Modality.IMAGE: ("https",)},
-            most_px=8_000,
-            crowd=(20, 2_000),
-            frame_tokens=0,
-            evidence="SDK 2.12.0 types; vision guide for the longest edges",
-            as_of=_AS_OF,
-        ),
-        "openai": MediaWire(
-            words={**{word: word for word in _PICTURES}, "audio/wav": "wav", "audio/mpeg": "mp3"},
-            schemes={Modality.IMAGE: ("https", "http")},
-            most_px=None,
-            frame_tokens=0,
-            evidence="SDK 3.54.0 types of chat completions; vision and audio guides",
-            as_of=_AS_OF,
-        ),
-        "adk": MediaWire(
-            words={
-                **{word: word for word in ("image/png", "image/jpeg", "image/webp")},
-                **{word: word for word in ("audio/wav", "audio/aiff", "audio/aac", "audio/ogg")},
-                **{word: word for word in ("audio/flac", "video/mp4", "video/mpeg", "video/webm")},
-                "audio/mpeg": "audio/mp3",
-                "video/quicktime": "video/mov",
-                "video/x-msvideo": "video/avi",
-                "video/x-ms-wmv": "video/wmv",
-                "video/x-flv": "video/x-flv",
-                "video/3gpp": "video/3gpp",
-            },
-            schemes=dict.fromkeys(
-                (Modality.IMAGE, Modality.AUDIO, Modality.VIDEO), ("https", "gs")
-            ),
-            most_px=None,
-            frame_tokens=258,
-            evidence="google-genai 2.34.0 types; guides to images, audio, video and file input",
-            as_of=_AS_OF,
-        ),
-        "text": MediaWire(
-            words={},
-            schemes={},
-            most_px=None,
-            frame_tokens=0,
-            evidence="plain text",
-            as_of=_AS_OF,
-        ),
-    }
-)
-"""What each render target carries. Gemini samples a frame a second at 258 tokens by default."""
+
+def _read_wires() -> Iterator[tuple[str, MediaWire]]:
+    for name, row in MODEL_TABLES["wire"].items():
+        schemes = {Modality(word): tuple(given) for word, given in row["schemes"].items()}
+        crowd = tuple(row["crowd"]) if "crowd" in row else None
+        yield name, MediaWire(**{**row, "schemes": schemes, "crowd": crowd})
+
+
+MODEL_TABLES: Final[Mapping[str, Any]] = packaged_table(__package__, "models.toml")
+_LISTS: Final = frozenset({"ttls_s", "write_permille", "prefix_order"})
+
+TABLE: Final = tuple(_read_rows())
+"""Windows: provider and gateway pages of the month; the smallest of a family where it is mixed."""
+MEDIA_WIRES: Final[Mapping[str, MediaWire]] = MappingProxyType(dict(_read_wires()))
+"""What each render target carries."""
 
 
 @lru_cache(maxsize=256)

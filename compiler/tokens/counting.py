@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Final, Protocol
 
 from ...schema.records import FrozenDict
-from .capabilities import GENERIC, CountingRule, capability, plain_name
+from .capabilities import GENERIC, MODEL_TABLES, CountingRule, capability, plain_name
 from .o200k import VOCABULARY, VOCABULARY_SHA256, count_o200k
 from .text_features import features
 
@@ -137,53 +137,18 @@ class MaximumCounter:
 
 _EXACT: Final = ExactCounter()
 
-_CLAUDE_TO_4_6: Final = RuleCounter(
-    name="claude-to-4.6",
-    o200k_thousandths=1027,
-    thousandths=FrozenDict(
-        {
-            "words": 134,
-            "letters": 110,
-            "punctuation": 4,
-            "space_runs": 79,
-            "capitals": 195,
-            "cjk": 594,
-            "other": 500,
-            "high": 890,
-        }
-    ),
-)
 
-_CLAUDE_FROM_4_7: Final = RuleCounter(
-    name="claude-from-4.7",
-    o200k_thousandths=731,
-    thousandths=FrozenDict(
-        {
-            "words": 579,
-            "letters": 263,
-            "digits": 252,
-            "punctuation": 121,
-            "capitals": 542,
-            "cjk": 758,
-            "other": 595,
-            "high": 1443,
-        }
-    ),
-)
+def _rules() -> dict[CountingRule, TokenCounter]:
+    rules: dict[CountingRule, TokenCounter] = {CountingRule.O200K: _EXACT}
+    for name, rule in MODEL_TABLES["counter"].items():
+        weights = FrozenDict(rule["thousandths"])
+        rules[CountingRule(name)] = RuleCounter(
+            name=rule["name"], o200k_thousandths=rule["o200k_thousandths"], thousandths=weights
+        )
+    return rules | {CountingRule.MAXIMUM: MaximumCounter(tuple(rules.values()))}
 
-_GEMINI: Final = RuleCounter(
-    name="gemini", o200k_thousandths=1150, thousandths=FrozenDict({"digits": 700})
-)
 
-_COUNTERS: Final[Mapping[CountingRule, TokenCounter]] = FrozenDict(
-    {
-        CountingRule.O200K: _EXACT,
-        CountingRule.CLAUDE_TO_4_6: _CLAUDE_TO_4_6,
-        CountingRule.CLAUDE_FROM_4_7: _CLAUDE_FROM_4_7,
-        CountingRule.GEMINI: _GEMINI,
-        CountingRule.MAXIMUM: MaximumCounter((_EXACT, _CLAUDE_TO_4_6, _CLAUDE_FROM_4_7, _GEMINI)),
-    }
-)
+_COUNTERS: Final[Mapping[CountingRule, TokenCounter]] = FrozenDict(_rules())
 
 
 @lru_cache(maxsize=256)

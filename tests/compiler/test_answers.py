@@ -1,5 +1,6 @@
 """What becomes of each thing that a question asks."""
 
+import re
 from typing import Any
 
 import pytest
@@ -77,7 +78,9 @@ def test_a_word_of_two_slots_is_answered_by_either(
     assert ("Not known" in envelope.text) == bool(told)
 
 
-@pytest.mark.parametrize("when", ["in February", "since May 2026", "im Oktober"])
+@pytest.mark.parametrize(
+    "when", ["in February", "since May 2026", "before June 2025", "on 3 March", "im Oktober"]
+)
 def test_a_month_is_the_name_of_nobody(when: str) -> None:
     with tenure.connect(":memory:") as memory:
         memory.write({"name": "Ann Lee", "type": "person"}, "office", "Rome")
@@ -154,6 +157,8 @@ OFFICE: tuple[tuple[str, str, str, str | tuple[str, str]], ...] = (
         ("Wer berichtet an Egon Falk?", "", ("Tilda", "Runa"), ("Zita",)),
         ("Who is the manager of Egon Falk?", "", ("Zita",), ("Tilda",)),
         ("Who reports to Runa Solberg?", "", (), ("Tilda",)),
+        ("Who manages Runa Solberg?", "", ("Egon Falk",), ("Tilda",)),
+        ("Who manages Egon Falk?", "", ("Zita",), ("Tilda",)),
         ("What depends on Vault Disk?", "", ("Ledger Core",), ("Runa",)),
         ("Which systems belong to Runa Solberg?", "", ("Ledger Core",), ("Brisk",)),
         ("Who owns what Ledger depends on?", "", ("Vault Disk", "Tilda"), ("Sales",)),
@@ -173,6 +178,35 @@ def test_a_question_shows_what_it_is_about_and_says_whom_nobody_knows(
     assert found == ([f"Not known: {unknown}."] if unknown else [])
     assert [value for value in shown if value not in text] == []
     assert [value for value in never if value in text] == []
+
+
+def test_a_linked_fact_never_stands_without_its_link() -> None:
+    linked = 0
+    with tenure.connect(":memory:") as memory:
+        disk = {"name": "Vault Disk", "type": "system"}
+        for name in ("Ledger Core of the North", "Harbour Gate Control", "Payroll Batch Engine"):
+            system = {"name": name, "type": "system"}
+            memory.write(system, "depends_on", disk)
+            memory.write(system, "version", "4")
+        for budget in range(150, 230):
+            text = memory.compile("assistant", "Explain Vault Disk.", budget_tokens=budget).text
+            for row in re.findall(r"(?m)^\w.*version = 4.*", text):
+                linked += 1
+                assert "depends on = Vault Disk" in row, budget
+    assert linked
+
+
+def test_what_talk_tells_is_not_said_to_be_unknown() -> None:
+    query, line = "What happened to Ann Lee's car?", "Not known: Ann Lee vehicle."
+    with tenure.connect(":memory:") as memory:
+        ann = {"name": "Ann Lee", "type": "person"}
+        memory.write(ann, "office", "Rome")
+        assert line in memory.compile("assistant", query).text
+        memory.observe("A student took the car off my hands.", ann, source_origin="chat://a")
+        envelope = memory.compile("assistant", query)
+    assert line not in envelope.text
+    assert "A student" in envelope.text
+    assert ("vehicle", "unknown") in [(record.slot, record.state) for record in envelope.asked]
 
 
 def test_a_disputed_slot_is_said_without_its_values() -> None:

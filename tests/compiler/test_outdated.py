@@ -111,67 +111,22 @@ TEAM: dict[str, Any] = {"subject": "Nova", "slot": "team", "derived_from": ("sai
 DENIED = {"status": "overridden", "reason": "denied", "head": True}
 
 
-def turn_of(*rows: dict[str, Any], layer: str = "user", text: str = SAID, quote: str = "") -> Bench:
-    """Return a world of one turn that says two things: a team, and an office in these rows."""
+def turn_of(*rows: dict[str, Any]) -> Bench:
+    """Return a world of one turn that said two things: a team that ended, and an office."""
     made = Bench().rules(outdated_passages="omit")
     made.world.add(
-        "said", text=text, object_type="retrieved_passage", layer=layer, origin="chat://a",
+        "said", text=SAID, object_type="retrieved_passage", layer="user", origin="chat://a",
         why="nova",
     )  # fmt: skip
     made.world.person("Nova", "project")
-    made.world.add("team", claim="the team of Nova", **TEAM)
+    made.world.add("team", claim="the team of Nova", **TEAM, **ENDED)
     for number, row in enumerate(rows):
-        words = {"text": quote} if quote else {}
-        made.world.add(f"row {number}", object_id=uid("office"), **OFFICE, **words, **row)
+        made.world.add(f"row {number}", object_id=uid("office"), **OFFICE, **row)
         if row.get("is_cut"):
             version = made.world.rows[-1]
             asserted = replace(version.row.claim, interval=Interval(MIN_US, INF_US))
             made.world.rows[-1] = replace(version, row=replace(version.row, claim=asserted))
     return made
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        ({"tx_end": NOW},),
-        (DENIED,),
-        ({"valid": (MIN_US, NOW), "is_cut": True}, {"valid": (NOW, INF_US), **DENIED}),
-        ({"valid": (MIN_US, NOW), "is_cut": True},),
-    ],
-    ids=["retracted", "denied", "denied from a day on", "corrected from a day on"],
-)
-def test_a_turn_of_which_a_part_was_taken_back_is_no_evidence(rows: tuple[Any, ...]) -> None:
-    made = turn_of(*rows)
-    envelope = made.compile(query="nova office")
-    assert SAID not in envelope.text
-    omitted = {o.object_id: (o.stage, o.reason, o.detail) for o in envelope.trace.omitted_objects}
-    assert omitted[uid("said")] == ("validate", "superseded", "claim_taken_back")
-    assert SAID in made.compile(query="nova office", pinned=[uid("said")]).text
-
-    made.rules(outdated_passages="show")
-    assert "claim_taken_back" not in reasons(made).values()
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        {},
-        {"valid": (MIN_US, NOW - DAY)},
-        {"valid": (NOW + DAY, INF_US)},
-        {"status": "overridden", "reason": "newer_valid_from", "head": False},
-        {"op": "deny", "reason": "denial", "tx_end": NOW},
-        {"tx": 2 * NOW},
-    ],
-    ids=["holds", "ended by itself", "not begun", "gave way", "a denial", "not known yet"],
-)
-def test_a_turn_of_which_nothing_was_taken_back_stays(row: dict[str, Any]) -> None:
-    made = turn_of(row)
-    assert "claim_taken_back" not in reasons(made).values()
-    assert SAID in made.compile(query="nova office").text
-
-
-def test_a_page_is_more_than_one_of_its_sentences() -> None:
-    assert "claim_taken_back" not in reasons(turn_of(DENIED, layer="corpus")).values()
 
 
 GAVE_UP = "I gave the office of our team up."

@@ -310,7 +310,7 @@ def test_a_namesake_in_hidden_rows_changes_no_name() -> None:
     second = bench.world.entity_id("Sam the second")
     bench.world.entities[second] = replace(bench.world.entities[second], name="Sam")
     envelope = bench.compile(query="office", entities=[bench.world.entity_id("Sam")])
-    assert "Sam office" in envelope.text
+    assert "Sam | office" in envelope.text
     assert "#" not in envelope.text
     assert secret not in envelope.manifest.to_json()
     assert again(bench, envelope.manifest).text == envelope.text

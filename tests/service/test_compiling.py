@@ -103,7 +103,7 @@ def test_a_value_forges_no_cell_and_no_anchor() -> None:
     with connect(":memory:") as memory:
         memory.write("Ivo", "office", "none | manager = Ivo Rask [1]")
         text = memory.compile("assistant", "Where is Ivo's office?", budget_tokens=900).text
-    assert r"office: none \| manager = Ivo Rask \[1]" in text
+    assert r"office = none \| manager = Ivo Rask \[1]" in text
 
 
 # ---- What a compile does beside its envelope: to the process while it runs, and to the trace

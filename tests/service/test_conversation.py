@@ -10,7 +10,7 @@ import pytest
 from tenure import Memory
 from tenure.bench.bench_cache import tokens_read
 from tenure.compiler.envelope.envelope import Envelope
-from tenure.schema.compile_terms import Stability
+from tenure.schema.compile_terms import Conversion, Stability
 from tenure.tests.conversation import office, turns
 
 FIXED = (Stability.STATIC, Stability.SCOPE, Stability.SESSION)
@@ -35,7 +35,8 @@ def talk(memory: Memory) -> Talk:
 def folded(envelope: Envelope) -> bool:
     """Tell whether the history is no longer whole."""
     left_out = {o.reason for o in envelope.trace.omitted_objects if o.reason in BUDGET}
-    return bool(envelope.trace.conversions) or bool(left_out)
+    changes = {change.conversion for change in envelope.trace.conversions}
+    return bool(changes - {Conversion.TABLE_ROW}) or bool(left_out)
 
 
 BUDGET = frozenset({"over_budget", "section_dropped", "section_cap"})

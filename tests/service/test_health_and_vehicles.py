@@ -11,12 +11,12 @@ SLOTS = ("health_condition", "medication", "vehicle")
 @pytest.mark.parametrize(
     ("statement", "question", "value"),
     [
-        ("I have asthma.", "Which illnesses do I have?", "health condition: asthma"),
-        ("I take metformin.", "What medication do I take?", "medication: metformin"),
-        ("I drive a Skoda Octavia.", "Which car do I have?", "vehicle: Skoda Octavia"),
-        ("Ich habe Diabetes.", "Welche Krankheiten habe ich?", "health condition: Diabetes"),
-        ("Ich nehme Ibuprofen.", "Welche Medikamente nehme ich?", "medication: Ibuprofen"),
-        ("Ich fahre einen Golf.", "Welches Auto fahre ich?", "vehicle: Golf"),
+        ("I have asthma.", "Which illnesses do I have?", "health condition = asthma"),
+        ("I take metformin.", "What medication do I take?", "medication = metformin"),
+        ("I drive a Skoda Octavia.", "Which car do I have?", "vehicle = Skoda Octavia"),
+        ("Ich habe Diabetes.", "Welche Krankheiten habe ich?", "health condition = Diabetes"),
+        ("Ich nehme Ibuprofen.", "Welche Medikamente nehme ich?", "medication = Ibuprofen"),
+        ("Ich fahre einen Golf.", "Welches Auto fahre ich?", "vehicle = Golf"),
         ("I have high blood pressure.", "Is a sauna safe for me?", "high blood pressure"),
     ],
 )
@@ -38,7 +38,7 @@ def test_nobody_else_is_shown_or_takes_back_somebody_s_health(talk: Talk) -> Non
 def test_a_tenant_may_label_health_as_personal(talk: Talk) -> None:
     talk.store.vocabulary.define_slot("health_condition", sensitivity=("personal",))
     talk.say("I have asthma.")
-    assert "health condition: asthma" in talk.context("Which illnesses do I have?")
+    assert "health condition = asthma" in talk.context("Which illnesses do I have?")
 
 
 HEALTH = ("allergy", "diet", "health_condition", "medication")

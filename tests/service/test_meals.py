@@ -39,7 +39,7 @@ def test_a_german_meal_does_so_too(talk: Talk, turn: str, question: str, word: s
 
 def test_what_is_asked_stands_before_talk_that_shares_a_word(talk: Talk) -> None:
     talk.say("I live in Leeds.", *SMALL_TALK["en"])
-    assert "home: Leeds" in talk.context("Where is home for me now?")
+    assert "home = Leeds" in talk.context("Where is home for me now?")
 
 
 def test_limits_leave_room_for_the_rest(talk: Talk) -> None:
@@ -60,5 +60,5 @@ def test_a_film_brings_what_is_disliked_of_films(talk: Talk) -> None:
 def test_a_fact_that_only_limits_shuts_out_no_talk(talk: Talk) -> None:
     talk.say("We're vegan.", "Our oven is broken, so only the stove.")
     context = talk.context("What can I cook tonight?")
-    assert "diet: vegan" in context
+    assert "diet = vegan" in context
     assert "Our oven is broken" in context

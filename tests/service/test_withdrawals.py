@@ -90,7 +90,7 @@ def test_of_a_turn_that_said_two_things_the_one_taken_back_is_no_fact(
     assert word in talk.context(question)
     facts = talk.facts(question)
     assert "walnuts" not in facts
-    assert "home: Bonn" in facts
+    assert "home = Bonn" in facts
 
 
 def test_a_turn_stands_when_one_of_its_claims_only_gave_way(talk: Talk) -> None:

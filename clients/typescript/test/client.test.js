@@ -18,7 +18,7 @@ test("a fact that was written is read, and compiled", async () => {
     query: "How is the Harbour tender?",
     budget_tokens: 600,
   });
-  assert.match(envelope.text, /Harbour tender status: open/);
+  assert.match(envelope.text, /Harbour tender \| status = open/);
 });
 
 test("a retry with the same key writes nothing twice", async () => {

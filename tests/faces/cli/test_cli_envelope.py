@@ -149,7 +149,7 @@ def test_ablation_says_what_each_object_is_worth(run: Run) -> None:
     assert "no two of them depend on each other" in shown
     held = told(run, *words, "--expect", "Chicago")
     assert sorted(change for _, change in held["single"]) == [0.0, 1.0]
-    both = run(*words, "--expect", "Sam Rivera |", "--pairs").stdout
+    both = run(*words, "--expect", "Chicago [1] | title", "--pairs").stdout
     assert "synergy" in both
     by_section = run(*words, "--expect", "Chicago", "--sections", "--entity", "Sam Rivera").stdout
     assert by_section.splitlines()[1].split() == ["section", "is", "worth"]

@@ -55,7 +55,7 @@ def test_the_envelope_keeps_its_budget_and_says_what_is_missing(tour: Tour) -> N
 def test_a_replay_gives_the_same_bytes_after_a_correction(tour: Tour) -> None:
     assert tour.replay.text == tour.envelope.text
     assert tour.replay.digest == tour.envelope.digest
-    assert "pricing tier: enterprise" in tour.after_correction.text
+    assert "pricing tier = enterprise" in tour.after_correction.text
     assert tour.after_correction.digest != tour.envelope.digest
 
 

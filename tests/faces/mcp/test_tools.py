@@ -87,7 +87,7 @@ def test_a_fact_goes_in_and_is_found(memory: Memory, mode: str) -> None:
 
         question = {"query": "Where does Sam Rivera work?"}
         context = await client.call_tool("compile_context", question)
-        assert "Sam Rivera office: Chicago" in text(context)
+        assert "Sam Rivera | office = Chicago" in text(context)
         assert len(context.structured_content["digest"]) == 64
 
         chicago = now.structured_content["items"][0]["object_ids"][0]
@@ -253,7 +253,7 @@ def test_a_context_is_compiled_for_a_task_type_of_the_tenant(memory: Memory) -> 
 
     memory.vocabulary.define("task_type", "site_visit", description="going to see a site")
     result = use(memory, "compile_context", query=question, task="site_visit")
-    assert "Sam Rivera office: Chicago" in text(result)
+    assert "Sam Rivera | office = Chicago" in text(result)
     assert memory.envelopes.list()[0].task == "site_visit"
     refusal = text(use(memory, "compile_context", query=question, task="site_visits"))
     assert "did you mean 'site_visit'?" in refusal

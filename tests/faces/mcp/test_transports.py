@@ -96,7 +96,7 @@ def test_the_prefix_is_short_and_the_same_in_a_hundred_calls(
     assert len(lists) == len(contexts) == 1
     assert ExactCounter().count(*lists) <= LIST_TOKENS
     assert "outputSchema" not in next(iter(lists))
-    assert "Sam Rivera office: Chicago" in next(iter(contexts))
+    assert "Sam Rivera | office = Chicago" in next(iter(contexts))
 
 
 @pytest.mark.parametrize("mode", MODES)

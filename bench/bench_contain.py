@@ -28,6 +28,7 @@ from tenure.compiler.format.grammar import (
     Seal,
     parse_envelope,
     render_blocks,
+    verify_envelope,
 )
 from tenure.compiler.safety.canonical_text import canonicalise
 from tenure.compiler.safety.credentials import find_credentials
@@ -133,6 +134,7 @@ def print_speed(benign: Sequence[Row]) -> None:
         "escape_data": lambda: [escape_data(text) for text in texts],
         "render_blocks": lambda: render_blocks(listed, SEAL),
         "parse_envelope": lambda: parse_envelope(rendered),
+        "verify_envelope": lambda: verify_envelope(rendered, SEAL),
     }
     mean = statistics.mean(len(text) for text in texts)
     print(f"microseconds a document ({mean:.0f} characters on average, {len(texts)} documents)")

@@ -17,7 +17,7 @@ from typing import Any
 from tenure import EntityRef, InvalidInput, Memory, Principal, connect, parse_envelope
 from tenure.compiler.envelope.envelope import Envelope
 from tenure.compiler.format.escape import unescape_data
-from tenure.compiler.format.grammar import Block, Seal, render_blocks
+from tenure.compiler.format.grammar import Block, Seal, verify_envelope
 from tenure.schema.compile_terms import BlockKind
 from tenure.schema.policy import DEFAULT
 
@@ -276,7 +276,7 @@ def judge(envelope: Envelope, verdicts: Verdicts) -> None:
     assert parse_envelope(envelope.text) == envelope.blocks
     ids = {one.anchor: one.object_id for one in envelope.trace.compiled_objects}
     seal = Seal(key=KEY, epoch=0, policy_hash=envelope.manifest.policy_hash)
-    assert render_blocks(envelope.blocks, seal, ids=ids) == envelope.text
+    assert verify_envelope(envelope.text, seal, ids=ids) == ()
     for channel in CHANNELS:
         blocks = [block for block in envelope.blocks if mark(channel) in _whole(block)]
         verdicts.shown[channel] += bool(blocks)

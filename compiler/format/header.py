@@ -22,12 +22,14 @@ from ...schema.artifact import is_address
 
 SHORT: Final = 10
 """Characters of a boundary."""
+LONG: Final = 26
+"""Characters of a boundary of the first grammar."""
 
 MAX_IDS: Final = 100_000
 """The most ids one envelope may name: a bound for what a forged range can make a parser do."""
 
 _OPENING: Final = re.compile(
-    r"=== (instruction|data|dialogue) ([A-Z2-7]{10})(?: \[([^\]]*)\])?(?: L([0-4]))?"
+    r"=== (instruction|data|dialogue) ([A-Z2-7]{10}|[A-Z2-7]{26})(?: \[([^\]]*)\])?(?: L([0-4]))?"
     r"(?: ([!-~]+))?",
     re.ASCII,
 )
@@ -97,7 +99,7 @@ def opening_line(
         parts.append(_NO_ORIGIN)
     elif origin and origin != implied_fields.origin:
         source = quote(origin, safe=_ORIGIN_SAFE)
-        if source.isdecimal() or source == _NO_ORIGIN:
+        if len(token) == SHORT and (source.isdecimal() or source == _NO_ORIGIN):
             source = f"%{ord(source[0]):02X}{source[1:]}"  # else it would read as a count
         parts.append(source)
 
@@ -121,7 +123,9 @@ def read_opening(line: str, implied_fields: ImpliedFields = NOT_IMPLIED) -> Head
         return None
 
     kind, token, ids, level, source = match.groups()
-    if level and ids is None and source and _NUMBER.fullmatch(source):
+    if len(token) == LONG:
+        implied_fields = NOT_IMPLIED
+    elif level and ids is None and source and _NUMBER.fullmatch(source):
         return Header(kind, token, (), int(level), "", int(source)) if source != "0" else None
 
     authority = implied_fields.authority if level is None else int(level)

@@ -11,7 +11,7 @@ An `@` line states the source and the full day of what follows; `*` marks a seco
 turns with the first. A changed day is written behind the anchor, without the year or month that
 stays the same, and holds until the next one. `-` is an unknown day, `~` an unknown source. Every
 line break in a text is followed by two spaces and names are encoded, so no text can start a line or
-pose as another piece.
+pose as another piece. Older texts with an `@` line for every day, or with short ones, still read.
 
 Invariant: `read_lines(body_of(pieces)) == pieces`, and a body has one reading.
 """
@@ -22,7 +22,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import groupby
 from operator import attrgetter
 from typing import Final
@@ -104,10 +104,25 @@ def who_of(name: str) -> str:
     return " ".join(name.split())[:WHO_LENGTH].rstrip()
 
 
-def body_of(pieces: Iterable[BlockPiece], rewrite: Rewrite = str) -> str:
-    """The body of a block; `rewrite` is the escape of each text."""
+def body_of(
+    pieces: Iterable[BlockPiece],
+    rewrite: Rewrite = str,
+    *,
+    replies: bool = True,
+    day_lines: bool = False,
+    full_days: bool = True,
+) -> str:
+    """The body of a block; `rewrite` is the escape of each text.
+
+    Args:
+        pieces: The texts, in order.
+        rewrite: The escape of each text.
+        replies: Whether two sources that take turns share an `@` line.
+        day_lines: Whether every day has an `@` line, as earlier texts have it.
+        full_days: Whether an `@` line says the whole day, not what changes of it.
+    """
     pieces = tuple(pieces)
-    reply_origin = _reply_origin(pieces)
+    reply_origin = _reply_origin(pieces) if replies else ""
     lines: list[str] = []
     date = origin = ""
     if reply_origin:
@@ -119,9 +134,10 @@ def body_of(pieces: Iterable[BlockPiece], rewrite: Rewrite = str) -> str:
         day = mark = ""
         if reply_origin and piece.origin == reply_origin:
             mark = _REPLY
-        elif not lines or piece.origin != origin:
+        elif day_lines or not lines or piece.origin != origin:
             if (piece.when, piece.origin) != (date, origin):
-                lines.append(_context_line(piece, date, origin))
+                last_date = "" if full_days and piece.when else date
+                lines.append(_context_line(piece, last_date, origin, months=not day_lines))
             date, origin = piece.when, piece.origin
 
         if piece.when != date:
@@ -153,11 +169,20 @@ def _talk_line(date: str, origin: str, reply_origin: str) -> str:
     return " ".join(filter(None, words))
 
 
-def _context_line(piece: BlockPiece, last_date: str, last_origin: str) -> str:
-    """The full day of a piece, and its source where that changes."""
+def is_body(body: str, pieces: Sequence[BlockPiece], rewrite: Rewrite = str) -> bool:
+    """Whether a body is how these pieces are written, or were by an earlier compiler."""
+    if body == body_of(pieces, rewrite):
+        return True
+
+    short = partial(body_of, pieces, rewrite, full_days=False)
+    return body in (short(), short(replies=False)) or body == short(replies=False, day_lines=True)
+
+
+def _context_line(piece: BlockPiece, last_date: str, last_origin: str, *, months: bool) -> str:
+    """What changes of day and source at a piece."""
     words = ["@"]
-    if piece.when or last_date:
-        words.append(piece.when or _NO_DAY)
+    if piece.when != last_date:
+        words.append(_day(piece.when, last_date, months=months))
     if piece.origin != last_origin:
         words.append(_source(piece.origin))
     return " ".join(words)
@@ -171,7 +196,7 @@ def _source(origin: str) -> str:
     return source or _NO_SOURCE
 
 
-def _day(date: str, last_date: str) -> str:
+def _day(date: str, last_date: str, *, months: bool = True) -> str:
     """A day as it is written after another one: without its year or month where they are the same.
 
     >>> _day("2023-05-10", "2023-05-08"), _day("2023-06-02", "2023-05-10")
@@ -181,7 +206,7 @@ def _day(date: str, last_date: str) -> str:
     """
     # Only whole days shorten: a time of day is always written in full.
     if len(date) == len(last_date) == _DAY_LENGTH:
-        if date[:8] == last_date[:8]:
+        if months and date[:8] == last_date[:8]:
             return date[8:]
         if date[:5] == last_date[:5]:
             return date[5:]
@@ -260,7 +285,7 @@ def read_lines(body: str, rewrite: Rewrite = str) -> tuple[BlockPiece, ...]:
         pieces.append(piece if text == raw else replace(piece, text=text))
 
     # Writing it again proves that this is the one text of these pieces.
-    if body != body_of(raw_pieces):
+    if not is_body(body, raw_pieces):
         raise _refusal("the lines are not those that are written for these pieces")
 
     return tuple(pieces)

@@ -12,27 +12,32 @@ from tenure.compiler.format.header import (
     short_origin,
 )
 
-TOKEN = "A" * 10
+TOKEN = "A" * 26
 UNICODE = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 
 
+LINE = st.sampled_from(["A" * 10, TOKEN])
+
+
 @given(
+    LINE,
     st.lists(st.one_of(st.integers(0, 12).map(str), UNICODE), max_size=8).map(tuple),
     st.one_of(UNICODE, st.sampled_from(["12", "-", "web://x", ""])),
     st.sampled_from([NOT_IMPLIED, ImpliedFields(4, "web://x"), ImpliedFields(3, "web://x")]),
 )
 def test_any_header_reads_back_from_one_ascii_line(
-    ids: tuple[str, ...], origin: str, implied: ImpliedFields
+    token: str, ids: tuple[str, ...], origin: str, implied: ImpliedFields
 ) -> None:
-    line = opening_line(("data", TOKEN), ids, authority=4, origin=origin, implied_fields=implied)
+    implied = implied if len(token) == 10 else NOT_IMPLIED
+    line = opening_line(("data", token), ids, authority=4, origin=origin, implied_fields=implied)
     assert line.isascii()
     assert line.isprintable()
-    assert read_opening(line, implied) == Header("data", TOKEN, ids, 4, origin)
+    assert read_opening(line, implied) == Header("data", token, ids, 4, origin)
 
 
 def test_a_shared_block_says_how_many_pieces_it_has() -> None:
-    line = shared_opening(("data", TOKEN), 12, authority=4)
-    assert read_opening(line) == Header("data", TOKEN, (), 4, "", 12)
+    line = shared_opening(("data", "A" * 10), 12, authority=4)
+    assert read_opening(line) == Header("data", "A" * 10, (), 4, "", 12)
     assert read_opening(line.replace(" 12", " 0")) is None
     assert read_opening(line.replace(" 12", " 012")) is None
     assert read_opening(line.replace(" 12", " 1%32")) is None

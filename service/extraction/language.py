@@ -167,6 +167,8 @@ class Grammar:
             row = SlotRow(**members)
             if row.say:
                 self.phrases.append(RowWording(row, row.say))
+                # A phrase is whole; a verb and a form of "be" are read with their clause.
+                row = replace(row, say="")
             if row.be:
                 self._bes.append(RowWording(row, row.being))
             for base in filter(None, row.verb.split("|")):

@@ -32,17 +32,8 @@ from ...schema.values import ENTITY_KEY, canonical_json, moment
 from ...schema.vocabulary import ActionKind, Authority, EdgeKind, ObjectType, Outcome
 from ...schema.write import Receipt, Submission
 from ..port.receipts import decode, encode, receipt_candidates, with_names
-from ..port.store import (
-    ActionClosing,
-    ActionRecord,
-    Batch,
-    Clock,
-    Flag,
-    SlotRecord,
-    StoredReceipt,
-    TxEvent,
-    WriteTx,
-)
+from ..port.records import ActionClosing, Flag, StoredReceipt
+from ..port.store import ActionRecord, Batch, Clock, SlotRecord, TxEvent, WriteTx
 from ..timeline.ledger import PlanningSlot, RowLedger
 from ..timeline.reconcile import Plan, Tie
 from .admission import AdmittedClaim
@@ -125,6 +116,15 @@ class CommitWork:
 
     def _joined(self, raw: str) -> str | None:
         return self.register.root(raw) if self.register.entity(raw) is not None else None
+
+    def is_first(self, claim: AdmittedClaim) -> bool:
+        """Whether the group has made what a claim is about: a text, or a new entity."""
+        raw = claim.slot.subject_id
+        if claim.draft.slot_key is not None or raw is None or claim.slot.slot is None:
+            return claim.draft.slot_key is None
+
+        members = map(self.register.entity, self.register.members(raw))
+        return all(entity and entity.tx_start > self.clock.last_us for entity in members)
 
     def rooted(self, claim: Claim) -> Claim:
         """A claim of the group under the canonical id of its value, which the register knows."""

@@ -24,12 +24,11 @@ from typing import TYPE_CHECKING, Any, Final
 import neo4j
 from neo4j import exceptions as driver_errors
 
-from ...resolution.names import NameRow
 from ...schema.errors import Conflict, TenureError, Unavailable
 from ...schema.interval import MIN_US
 from ..port.importing import ImportJournal, ImportStep, import_in_progress
-from ..port.records import Names, Resolve, Target
-from ..port.store import Migration, Result, VectorRow
+from ..port.records import Migration, Names, Resolve, Target
+from ..port.store import Result, VectorRow
 from ..port.vectors import Vectors
 from . import applying, checking
 from .applying import journal_of
@@ -316,11 +315,6 @@ class Neo4jStore:
 
     # --- what has no stamp
 
-    def name_rows(self, tenant: str, entity_ids: Sequence[str]) -> tuple[NameRow, ...]:
-        """Return the open names of raw entities, in one call."""
-        with self.reading(tenant) as reader:
-            return reader.name_rows(entity_ids, tx_us=reader.last_us())
-
     def newest(self, tenant: str, after: int) -> tuple[int, tuple[tuple[int, str], ...]]:
         """Return the last stamp and the definitions above a number: what a view is pinned to."""
         with self.reading(tenant) as reader:
@@ -334,7 +328,7 @@ class Neo4jStore:
             if tx.counters.definitions != after:
                 return False
             applying.define(tx.calls, tx.counters, [definition])
-            _keep(tx)
+            tx.counters.store(tx.calls)
             return True
 
         return self.transact(tenant, append)
@@ -345,7 +339,7 @@ class Neo4jStore:
         def put(tx: Neo4jWriteTx) -> None:
             tx.lock()
             applying.put_vectors(tx.calls, tx.counters, rows)
-            _keep(tx)
+            tx.counters.store(tx.calls)
 
         self.transact(tenant, put)
 
@@ -432,10 +426,6 @@ def _indexes() -> Indexes:
     from .vector_index import Indexes
 
     return Indexes()
-
-
-def _keep(tx: Neo4jWriteTx) -> None:
-    tx.counters.store(tx.calls)
 
 
 def open_store(

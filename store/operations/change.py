@@ -26,20 +26,8 @@ from ...schema.principal import EVERYONE_TAG
 from ...schema.record_json import from_plain, to_plain
 from ...schema.values import canonical_json, stamp_time
 from ...schema.vocabulary import JudgedBy, JudgementVerdict
-from ..port.store import (
-    ActionClosing,
-    ActionRecord,
-    Batch,
-    Clock,
-    Closing,
-    Flag,
-    PermissionChange,
-    SlotRecord,
-    StoredReceipt,
-    Tombstone,
-    TxEvent,
-    WriteTx,
-)
+from ..port.records import ActionClosing, Closing, Flag, PermissionChange, StoredReceipt, Tombstone
+from ..port.store import ActionRecord, Batch, Clock, SlotRecord, TxEvent, WriteTx
 from ..port.tables import RECEIPTS
 from ..timeline.ledger import RowLedger
 

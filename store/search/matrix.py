@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...schema.errors import Fault
-from ..port.store import Clock, PlacedVector
+from ..port.records import PlacedVector
+from ..port.store import Clock
 from ..port.vectors import SQUARE_LIMIT, Hit, VectorScore, check_vector
 from .caches import DEFAULT_BOUNDS
 

@@ -20,23 +20,17 @@ from ...schema.interval import INF_US, MIN_US
 from ...schema.vocabulary import ActionKind
 from ..port import tables
 from ..port.records import (
+    BlockKeys,
     NextReads,
+    PermissionChange,
+    PlacedVector,
     SessionRecord,
     SessionSnapshot,
     SessionSummary,
     SessionText,
     snapshot_seal,
 )
-from ..port.store import (
-    ActionRecord,
-    BlockKeys,
-    Clock,
-    ManifestRecord,
-    PermissionChange,
-    PlacedVector,
-    RecordKind,
-    TxEvent,
-)
+from ..port.store import ActionRecord, Clock, ManifestRecord, RecordKind, TxEvent
 from ..port.tables import Decoder, Record, RecordTable
 from ..port.vectors import Vectors
 from . import apply, codec, register_sql, sql

@@ -43,7 +43,7 @@ RARE = ("MENTIONS", "CONFIRMS", "DERIVED_FROM", "SAME_AS", "LEFT", "RIGHT", "IDE
 """What a server knows of and has hardly any of: a planner begins there where nothing stops it."""
 SINGLE_ROWS = {
     # two look-ups of a unique key, or two sub-queries, that meet in a product of one row each
-    "PUT_BATCH", "KNOWN", "OPENING", "FOLLOW_UP",
+    "PUT_BATCH", "KNOWN", "LOCK", "OPENING", "FOLLOW_UP",
     # the clock, one row, beside the rows that are compared with it
     "a version number is not below the next one", "a vector number is above the counter",
 }  # fmt: skip

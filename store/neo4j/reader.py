@@ -106,15 +106,6 @@ _READ: Final[Mapping[RecordKind, tuple[LiteralString, Callable[[_Properties], ob
 }
 
 
-def export_records(calls: Reads, kind: RecordKind) -> Iterator[object]:
-    """Yield every record of a kind in a fixed order."""
-    # Events of sessions are joined from two statements, which no row of the table can say.
-    if kind is RecordKind.SESSION_EVENT:
-        return sessions.all_events(calls)
-    text, read = _READ[kind]
-    return (read(record["record"]) for record in calls.stream(text))
-
-
 _NO_LIMIT = 2**31 - 1
 
 
@@ -541,7 +532,11 @@ class Neo4jReader(SharedReads):
 
     def records(self, kind: RecordKind) -> Iterator[object]:
         """Yield every record of a kind in a fixed order."""
-        return export_records(self._calls, kind)
+        # Events of sessions are joined from two statements, which no row of the table can say.
+        if kind is RecordKind.SESSION_EVENT:
+            return sessions.all_events(self._calls)
+        text, read = _READ[kind]
+        return (read(record["record"]) for record in self._calls.stream(text))
 
 
 def no_such_tenant() -> NotFound:

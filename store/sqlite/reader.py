@@ -92,11 +92,6 @@ _READ: Final[dict[RecordKind, Callable[[sqlite3.Connection], Iterator[object]]]]
 }
 
 
-def records(db: sqlite3.Connection, kind: RecordKind) -> Iterator[object]:
-    """Yield every record of a kind in a fixed order."""
-    return _READ[kind](db)
-
-
 class ClaimLookups:
     """What a snapshot and a write transaction are asked alike, beside what is known of names."""
 
@@ -298,7 +293,7 @@ class SqliteReader(Timelines, SqliteRegister, ClaimLookups):
 
     def records(self, kind: RecordKind) -> Iterator[object]:
         """Yield every record of a kind in a fixed order."""
-        return records(self._db, kind)
+        return _READ[kind](self._db)
 
     def _text(self, statement: str, key: str) -> str | None:
         row = self._db.execute(statement, (key,)).fetchone()

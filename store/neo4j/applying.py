@@ -1,9 +1,10 @@
 """Writing a batch: its parts as lists of rows, few statements, and the checks.
 
-An ordinary batch is one statement (`PUT_BATCH`); a large one runs it part by part, at most
-`LARGEST` rows each, because the server holds a statement's work in memory. The counters may only
-move as the batch says: its events take the next sequence numbers, and every closing must hit
-exactly one open node, else the transaction is a `Fault`.
+An ordinary batch is one statement (`PUT_BATCH`). Of a large one, or one of a single list, each part
+is a statement of its own (`PUT_PART`), at most `LARGEST` rows each, because the server holds a
+statement's work in memory. The counters may only move as the batch says: its events take the next
+sequence numbers, and every closing must hit exactly one open node, else the transaction is a
+`Fault`.
 
 `serial` numbers what must keep its order of writing (claims, edges, receipts, …), since nodes
 have no order of their own.
@@ -120,15 +121,23 @@ def write_batch(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
 
     # Names first, because mentions, judgements and relations end at entities.
     parts = _names(counters, batch) | _facts(calls, counters, batch) | _register(counters, batch)
+    bound: dict[str, Any] = {"inf": INF_US, "tx": batch.clock.last_us}
+    counts: dict[str, int] = {}
     clock: list[Properties] = []
-    # Of a batch in portions the clock is written behind the last one.
-    if counters.is_locked and sum(map(len, parts.values())) <= LARGEST:
-        # what is numbered later takes its numbers from here, so that the clock is written now
-        clock.append(counters.props | {"serial": counters.serial + len(batch.manifests)})
-    counts = _run(calls, core.PUT_BATCH, parts, clock=clock, tx=batch.clock.last_us)
+    if sum(map(len, parts.values())) <= LARGEST and sum(map(bool, parts.values())) > 1:
+        if counters.is_locked:
+            # what is numbered later takes its numbers from here, so that the clock is written now
+            clock.append(counters.props | {"serial": counters.serial + len(batch.manifests)})
+        counts = dict(calls.rows(core.PUT_BATCH, clock=clock, **parts, **bound)[0])
+    else:
+        # One list at a time, in an order in which what a later list ends at stands before it.
+        for name, rows in parts.items():
+            for portion in portions_of(rows):
+                (count,) = calls.column(core.PUT_PART[name], **{name: portion}, **bound)
+                counts[name] = counts.get(name, 0) + int(count)
+
     counters.norms += counts.get("norms", 0)
-    # An empty batch ran no statement, so the clock has still to be written.
-    counters.last_write = clock[0] | {"norms": counters.norms} if counts and clock else {}
+    counters.last_write = clock[0] | {"norms": counters.norms} if clock else {}
     for name, sentence in _MUST_BE_WRITTEN.items():
         require(counts.get(name, 0) == len(parts[name]), sentence)
 
@@ -154,29 +163,6 @@ _MUST_BE_WRITTEN: Final[Mapping[str, str]] = {
     "permissions": "permissions of an unknown object",
 }
 """The lists of which each row must meet what it ends at, and what is wrong where one does not."""
-
-
-def _run(calls: Writes, text: LiteralString, parts: Parts, **bound: Any) -> dict[str, int]:
-    """Run a statement over its parts, at once where they are few, and add up its counts."""
-    counts: dict[str, int] = {}
-    for portion in _portions(parts):
-        (record,) = calls.rows(text, inf=INF_US, **portion, **bound)
-        for name in record.keys():  # noqa: SIM118 - a record iterates over its values
-            counts[name] = counts.get(name, 0) + int(record[name])
-    return counts
-
-
-def _portions(parts: Parts) -> Iterator[Parts]:
-    total = sum(map(len, parts.values()))
-    if 0 < total <= LARGEST:
-        yield parts
-        return
-
-    # One list at a time, in the order of the statement: what a later list ends at
-    # stands before it.
-    for name, rows in parts.items():
-        for portion in portions_of(rows):
-            yield {**dict.fromkeys(parts, ()), name: portion}
 
 
 def _names(counters: ClockCounters, batch: Batch) -> dict[str, Sequence[Any]]:

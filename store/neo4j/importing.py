@@ -7,7 +7,7 @@ the clock and the journal are what was foretold. Where they are not, nothing of 
 before it is written again if its commit failed, and it itself follows behind the lock, as any
 other transaction. What looks for nodes that are still being committed waits for them.
 
-Beside the first steps a server plans the statement of most of an import: one that has just
+Beside the first steps a server plans the statements of most of an import: one that has just
 started takes seconds over them.
 
 A step that has returned may therefore still be on its way; the journal says what stands. The last
@@ -216,7 +216,7 @@ class ImportSteps:
         return self._transactions.retry(tenant, lambda: self._attempt(group))
 
     def plan(self, open_link: Callable[[], ServerLink], tenant: str) -> None:
-        """Have the largest statement of an import planned, beside what the caller does next."""
+        """Have the largest statements of an import planned, beside what the caller does next."""
         # Nobody waits for it: what fails there fails again where it is told.
         self._executor.submit(_plan, open_link, tenant)
 
@@ -285,7 +285,8 @@ class ImportSteps:
 def _plan(open_link: Callable[[], ServerLink], tenant: str) -> None:
     link = open_link()
     # Numbers alone: what is inside the map of the other values does not count for a plan.
-    run_at_once(link, tenant, "EXPLAIN " + core.PUT_BATCH, inf=INF_US, tx=MIN_US)
+    for name in ("rows", "claims"):
+        run_at_once(link, tenant, "EXPLAIN " + core.PUT_PART[name], inf=INF_US, tx=MIN_US)
 
 
 def _fields_of(batch: Batch) -> Iterator[str]:

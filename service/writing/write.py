@@ -389,8 +389,7 @@ class Writer(Caller):
         object_ids, entity_ids = referenced_ids(writes), named_ids(writes)
         versions: dict[str, Version] = {}
         rows: tuple[NameRow, ...] = ()
-        # Most writes refer to nothing.
-        if object_ids or entity_ids:
+        if object_ids:
             with self._reading() as reader:
                 # What may not be seen, or was erased, is as good as absent: both refuse alike.
                 for version in self._rows_of(reader, sorted(object_ids)):
@@ -400,6 +399,9 @@ class Writer(Caller):
                         ends = details.subject_id, details.value_entity_id
                         entity_ids.update(filter(None, ends))
                 rows = reader.name_rows(sorted(entity_ids), tx_us=INF_US - 1)
+        # Most writes refer to no object: then one statement reads the names, without a snapshot.
+        elif entity_ids:
+            rows = self._backend.store.name_rows(self._tenant, sorted(entity_ids))
 
         names = KnownNames(frozenset(entity_ids), rows, self.principal.sight())
         return _KnownObjects(versions, names)

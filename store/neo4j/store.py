@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 import neo4j
 from neo4j import exceptions as driver_errors
 
+from ...resolution.names import NameRow
 from ...schema.errors import Conflict, TenureError, Unavailable
 from ...schema.interval import MIN_US
 from ..port.importing import ImportJournal, ImportStep, import_in_progress
@@ -314,6 +315,11 @@ class Neo4jStore:
             return answer
 
     # --- what has no stamp
+
+    def name_rows(self, tenant: str, entity_ids: Sequence[str]) -> tuple[NameRow, ...]:
+        """Return the open names of raw entities, in one call."""
+        with self.reading(tenant) as reader:
+            return reader.name_rows(entity_ids, tx_us=reader.last_us())
 
     def newest(self, tenant: str, after: int) -> tuple[int, tuple[tuple[int, str], ...]]:
         """Return the last stamp and the definitions above a number: what a view is pinned to."""

@@ -481,6 +481,10 @@ class Store(Importing, Protocol):
         """
         ...
 
+    def name_rows(self, tenant: str, entity_ids: Sequence[str]) -> tuple[NameRow, ...]:
+        """Return the open names of raw entities, in one call."""
+        ...
+
     def newest(self, tenant: str, after: int) -> tuple[int, tuple[tuple[int, str], ...]]:
         """Return the last stamp and the definitions above a number: what a view is pinned to."""
         ...

@@ -338,6 +338,14 @@ class _Parts:
         )
 
 
+def read_names(
+    db: sqlite3.Connection, entity_ids: Sequence[str], tx_us: int
+) -> tuple[NameRow, ...]:
+    """The names of raw entities that were open at a tx, whoever may see them."""
+    bound = {"ids": codec.list_json(sorted(set(entity_ids))), "tx": tx_us}
+    return tuple(map(codec.name_row, db.execute(register_sql.NAME_ROWS, bound)))
+
+
 class SqliteRegister:
     """The look-ups of one snapshot or one write transaction."""
 
@@ -415,8 +423,7 @@ class SqliteRegister:
 
     def name_rows(self, entity_ids: Sequence[str], *, tx_us: int) -> tuple[NameRow, ...]:
         """The names of raw entities that were open at a tx, whoever may see them."""
-        bound = {"ids": codec.list_json(sorted(set(entity_ids))), "tx": tx_us}
-        return tuple(map(codec.name_row, self._db.execute(register_sql.NAME_ROWS, bound)))
+        return read_names(self._db, entity_ids, tx_us)
 
     def judgements(
         self, *, entity_ids: Sequence[str] = (), merge_id: str | None = None

@@ -24,12 +24,13 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from ...schema.errors import NotFound, Unavailable
-from ...schema.interval import MIN_US
+from ...schema.interval import INF_US, MIN_US
 from . import sql
 from .caches import Caches
 from .partition import Partition, Tuning, create, migrate, other_tenant, require_place, start_over
 
 if TYPE_CHECKING:  # opening loads nothing of reading, and reading nothing of writing
+    from ...resolution.names import NameRow
     from ..port.importing import ImportJournal, ImportStep
     from ..port.records import Migration, Names
     from ..port.store import Result, VectorRow
@@ -235,6 +236,15 @@ class SqliteStore:
             start_over(partition.path, tenant, self._tuning)
             # The old ones know numbers of what is gone.
             partition.caches = Caches(self._tuning.bounds)
+
+    def name_rows(self, tenant: str, entity_ids: Sequence[str]) -> tuple[NameRow, ...]:
+        """Return the open names of raw entities, in one call."""
+        if self._is_promise(tenant):
+            return ()
+        from .identity import read_names
+
+        with self._partition(tenant).asking() as db:
+            return read_names(db, entity_ids, INF_US - 1)
 
     def newest(self, tenant: str, after: int) -> tuple[int, tuple[tuple[int, str], ...]]:
         """Return the last stamp and the definitions above a number: what a view is pinned to."""

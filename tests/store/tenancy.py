@@ -419,6 +419,7 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "Store.reading": reading(lambda r: r.keys()),
     "Store.writing": writing(lambda t: t.find(RECEIPTS, "object_id", IDS)),
     "Store.transact": transacted,
+    "Store.name_rows": lambda store: store.name_rows(MINE, ENTITIES),
     "Store.newest": lambda store: store.newest(MINE, 0),
     "Store.define": lambda store: store.define(
         MINE, after=0, definition='{"define":"slot","name":"mine"}'

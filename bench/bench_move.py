@@ -57,7 +57,7 @@ GRAPH = {
     "entity": "CREATE (e:Entity {tenant_id: $tenant}) SET e += row",
     "alias": "MATCH (e:Entity {tenant_id: $tenant, entity_id: row.props.entity_id})"
     " CREATE (a:Alias {tenant_id: $tenant, alias_key: row.alias_key})-[:ALIAS_OF]->(e)"
-    " SET a += row.props",
+    " SET a += row.props, a.n = row.n",
     "block_keys": "CREATE (m:Norm {tenant_id: $tenant, norm: row.norm})"
     " WITH m, row UNWIND row.keys AS key"
     " MERGE (b:BlockKey {tenant_id: $tenant, key: key[0]}) ON CREATE SET b.kind = key[1]"
@@ -65,7 +65,7 @@ GRAPH = {
     "slot": "CREATE (s:Slot {tenant_id: $tenant, about_id: row.subject_id}) SET s += row",
     "claim": "MATCH (s:Slot {tenant_id: $tenant, slot_key: row.slot_key})"
     " CREATE (c:Claim {tenant_id: $tenant, object_id: row.object_id})-[:ASSERTS]->(s)"
-    " SET c += row.props",
+    " SET c += row.props, c.n = row.n",
     "row": "MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})-[:ASSERTS]->(s:Slot)"
     " MATCH (e:Entity {tenant_id: $tenant, entity_id: c.subject_id})"
     " CREATE (v:Fact {tenant_id: $tenant, slot_key: s.slot_key})"
@@ -174,17 +174,17 @@ def bare_seconds(server: Server, export: Path) -> float:
 
 def graph_rows(export: Path, tenant: str) -> Rows:
     """The records of a file as properties of nodes and relationships, by kind."""
-    encoders: dict[RecordKind, Callable[[Any, int], dict[str, Any]]] = {
-        RecordKind.EVENT: lambda event, _: event_row(event),
+    encoders: dict[RecordKind, Callable[[Any], dict[str, Any]]] = {
+        RecordKind.EVENT: event_row,
         RecordKind.ENTITY: codec.entity_row,
         RecordKind.ALIAS: codec.alias_row,
-        RecordKind.BLOCK_KEYS: lambda norm, _: {
+        RecordKind.BLOCK_KEYS: lambda norm: {
             "norm": norm.norm,
             "keys": list(map(list, norm.keys)),
         },
         RecordKind.SLOT: codec.slot_row,
-        RecordKind.CLAIM: lambda one, n: codec.claim_row(one, tenant=tenant, n=n, live=False),
-        RecordKind.ROW: lambda row, _: codec.version_row(row),
+        RecordKind.CLAIM: lambda one: codec.claim_row(one, tenant=tenant, live=False),
+        RecordKind.ROW: codec.version_row,
         RecordKind.RECEIPT: codec.receipt_row,
         RecordKind.EDGE: codec.edge_row,
     }
@@ -197,7 +197,7 @@ def graph_rows(export: Path, tenant: str) -> Rows:
     for number, line in enumerate(record_lines, 1):
         kind, record = record_of(line, header)
         if kind in encoders:
-            rows[kind.value].append(encoders[kind](record, number))
+            rows[kind.value].append(encoders[kind](record) | {"n": number})
 
     heads = [row for row in rows["row"] if row["open"] == codec.HEAD]
     rows["live"] = [{"object_id": row["object_id"]} for row in heads]

@@ -30,12 +30,11 @@ from tenure.schema.principal import Scope, Sight
 from tenure.schema.terms import terms
 from tenure.schema.vocabulary import Authority, ObjectType, Op, RetirementRule, StateLayer, Status
 from tenure.store.commit.queue import CommitQueue
-from tenure.store.port.records import NextReads, Walk
+from tenure.store.port.records import Closing, NextReads, Walk
 from tenure.store.port.store import (
     Ask,
     Batch,
     Clock,
-    Closing,
     Page,
     Point,
     Reader,

@@ -58,7 +58,7 @@ def _converter(kind: type[object]) -> Callable[[Any], Plain]:
     if issubclass(kind, datetime):
         return micros
     if issubclass(kind, frozenset):
-        return _plain_set
+        return lambda members: sorted(map(to_plain, members))
 
     raise ValueError(f"a record holds no {kind.__name__}")
 
@@ -75,10 +75,6 @@ def _plain_record(record: object) -> Plain:
 
 def _plain_list(items: tuple[object, ...]) -> Plain:
     return [to_plain(item) for item in items]
-
-
-def _plain_set(members: frozenset[object]) -> Plain:
-    return sorted(map(to_plain, members))
 
 
 def _base64(value: bytes) -> str:

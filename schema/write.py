@@ -148,6 +148,8 @@ class Submission:
     """Whose sight decides what may count as standing around a mention; None: nothing does."""
     has_reader: bool = True
     """Whether somebody reads the receipts: an import only counts them, so that they name nobody."""
+    vocabulary: int | None = None
+    """The version that the drafts were made with; None: whichever is the newest."""
     record: tuple[Draft, ...] = ()
     """All drafts of the record that this write is a part of: their evidence counts for it."""
 

@@ -449,7 +449,8 @@ def _settings_of(
     own_values = {name: value for name, value in values.items() if name != "policy"}
     try:
         if "policy" in values:
-            own_values["policy"] = _checked_policy(values["policy"])
+            model: Any = create_model("PolicySettings", __base__=_Group, policy=(Policy, ...))
+            own_values["policy"] = model(policy=values["policy"]).policy
     except ValidationError as error:
         errors.extend(_sentences_of(error, origins))
     except InvalidInput as error:
@@ -460,11 +461,6 @@ def _settings_of(
     except ValidationError as error:
         errors.extend(_sentences_of(error, origins))
     return None
-
-
-def _checked_policy(values: Any) -> Policy:
-    model: Any = create_model("PolicySettings", __base__=_Group, policy=(Policy, ...))
-    return cast("Policy", model(policy=values).policy)
 
 
 def _sentences_of(error: ValidationError, origins: Mapping[str, str]) -> Iterator[str]:

@@ -159,7 +159,8 @@ class Artifacts(Caller):
                 return grant
 
         # Only whom a grant admitted learns that there was something.
-        tombstone = self._tombstone(digest)
+        content = self._files.tombstone(self._tenant, digest)
+        tombstone = None if content is None else _tombstone_of(content, digest)
         if tombstone is not None and any(a.admits(sight) for a in tombstone.grants):
             raise NotFound(
                 f"{address} was erased on {tombstone.at} by {tombstone.actor}: {tombstone.reason}",
@@ -272,10 +273,6 @@ class Artifacts(Caller):
         origin = version.details.source_origin
 
         return Original(pointer=object_id, origin=origin, media_type=_TEXT, data=text.encode())
-
-    def _tombstone(self, digest: str) -> _Tombstone | None:
-        content = self._files.tombstone(self._tenant, digest)
-        return None if content is None else _tombstone_of(content, digest)
 
     @property
     def _files(self) -> ArtifactFiles:

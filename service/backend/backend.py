@@ -140,7 +140,8 @@ class Backend:
 
     def now_us(self) -> int:
         """Return what the clock says in microseconds UTC."""
-        return time_of(self.clock)
+        now = self.clock()
+        return micros(now) if isinstance(now, datetime) else now
 
     def open(self, tenant: str) -> None:
         """Make a tenant when it is not there, and its queue."""
@@ -266,14 +267,14 @@ class Backend:
         """Return the tenant's vocabulary as a snapshot holds it."""
         return self._extended(tenant, reader.definitions)
 
-    def known_words(self, tenant: str) -> Vocabulary:
-        """Return the tenant's vocabulary as this process knows it, without asking the store."""
-        return self._words.get(tenant, Vocabulary())
+    def known_words(self, tenant: str) -> Vocabulary | None:
+        """The tenant's vocabulary as this process has read it last; None where it never did."""
+        return self._words.get(tenant)
 
     def newest(self, tenant: str) -> tuple[int, Vocabulary]:
         """Return the tenant's last stamp and its vocabulary."""
         self.open(tenant)
-        version = self.known_words(tenant).version
+        version = (self.known_words(tenant) or Vocabulary()).version
         last_us, new = self.store.newest(tenant, version)
 
         def definitions(after: int) -> tuple[tuple[int, str], ...]:
@@ -286,7 +287,7 @@ class Backend:
         self, tenant: str, definitions: Callable[[int], tuple[tuple[int, str], ...]]
     ) -> Vocabulary:
         """The vocabulary that is kept, with what was defined since."""
-        known = self.known_words(tenant)
+        known = self.known_words(tenant) or Vocabulary()
         # In order, because a later definition replaces an earlier one of the same word.
         for _, definition in definitions(known.version):
             known = with_definition(known, json.loads(definition))
@@ -372,12 +373,6 @@ class Backend:
 def wall_clock() -> int:
     """Return the time of this machine in microseconds UTC."""
     return time.time_ns() // 1_000
-
-
-def time_of(clock: Clock) -> int:
-    """Return what a clock says in microseconds UTC."""
-    now = clock()
-    return micros(now) if isinstance(now, datetime) else now
 
 
 def uuid7() -> str:

@@ -70,7 +70,9 @@ class Resolver(Caller):
             lookup = fuzzy_lookup(ref, scorer, rules.bands)
             candidates = reader.known(lookup, scopes=sorted(scopes), tx_us=last)
             candidates = self._visible(reader, candidates, scopes)
-            neighbourhood = self._circle(reader, scopes)
+            point = Point(max(self._backend.now_us(), last), last)
+            limit = self._backend.policy.read.neighbourhood_fanout
+            neighbourhood = VisibleRelations(reader, self.principal.sight(scopes), point, limit)
             known = reader.entities(context_ids, tx_us=last) if context_ids else Known()
             known = self._visible(reader, known, scopes)
             neighbour_names = neighbourhood.read_names(sorted(known.entities), scorer.near(ref))
@@ -100,8 +102,3 @@ class Resolver(Caller):
         sight = self.principal.sight(scopes)
         known = with_visible_identifiers(with_visible_aliases(known, rows, sight), sight)
         return with_visible_names(known, rows, sight)
-
-    def _circle(self, reader: Reader, scopes: frozenset[str]) -> VisibleRelations:
-        last, limit = reader.clock().last_us, self._backend.policy.read.neighbourhood_fanout
-        point = Point(max(self._backend.now_us(), last), last)
-        return VisibleRelations(reader, self.principal.sight(scopes), point, limit)

@@ -152,7 +152,9 @@ class TalkSearch:
     def _look_at(self, record: SessionRecord) -> None:
         self._last_seqs[record.session] = record.seq
         # A model may say the same in other words, so a summary goes with what it was made of.
-        sources = {(record.session, seq) for seq in _summary_sources(record)}
+        sources: set[tuple[str, int]] = set()
+        if record.kind == EventKind.SUMMARISED and record.texts:
+            sources.update((record.session, seq) for seq in json.loads(record.body)["of"])
         if sources & self._emptied_events:
             self.places.append(SessionPlace(record.session, record.seq, 0))
             self._emptied_events.add((record.session, record.seq))
@@ -212,12 +214,6 @@ def _descendants(reader: Reader, session: str) -> tuple[str, ...]:
             if not origins.isdisjoint(family):
                 family[relative] = None
     return tuple(family)
-
-
-def _summary_sources(record: SessionRecord) -> Iterator[int]:
-    """The events that a summary was made of, while its words still stand."""
-    if record.kind == EventKind.SUMMARISED and record.texts:
-        yield from json.loads(record.body)["of"]
 
 
 def _checkpoint_claims(record: SessionRecord) -> Iterator[str]:

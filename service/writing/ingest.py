@@ -102,7 +102,7 @@ def shared_transactions(histories: Iterable[HistoryLines]) -> Iterator[list[Hist
     line_count, object_ids = 0, set[str]()
     for history in histories:
         is_full = line_count + len(history.lines) > LINES_AT_ONCE
-        if groups and (is_full or not object_ids.isdisjoint(history.group.references)):
+        if groups and (is_full or not object_ids.isdisjoint(referenced_ids(history.group.writes))):
             yield groups
             groups, line_count, object_ids = [], 0, set[str]()
         groups.append(history)

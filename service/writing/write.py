@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from ...resolution.keys import is_id
-from ...resolution.names import KnownNames
+from ...resolution.names import KnownNames, NameRow
 from ...schema.claim import Assertion, Authorship, Content, Version
-from ...schema.errors import InvalidInput, TenureError
+from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound, TenureError
 from ...schema.interval import INF_US, MIN_US
 from ...schema.principal import OPERATE, visible_scopes
 from ...schema.signing import key_digest, key_id, signed_manifest
-from ...schema.slots import RULE_KINDS, STRUCTURE_SLOTS
+from ...schema.slots import RULE_KINDS, STRUCTURE_SLOTS, Vocabulary
 from ...schema.values import canonical_json, canonical_value, moment
 from ...schema.vocabulary import Authority, ObjectType, Op, Outcome, SlotStatus, Status
 from ...schema.write import Draft, Receipt, Submission, Write
@@ -53,11 +53,6 @@ class RecordedGroup:
             object_ids.append(event_id(tenant, recorded_us, number, canonical_json(event)))
         return cls(recorded_us, members, writes, tuple(object_ids))
 
-    @property
-    def references(self) -> set[str]:
-        """The ids of the objects that the group refers to."""
-        return referenced_ids(self.writes)
-
 
 def referenced_ids(writes: Iterable[Write]) -> set[str]:
     """The ids of the objects that writes address or are derived from."""
@@ -81,6 +76,8 @@ def named_ids(writes: Iterable[Write]) -> set[str]:
 class Writer(Caller):
     """The write use-case of one caller."""
 
+    words: Vocabulary | None = None
+    """What its drafts are made with, unless there is a newer one by then; None: the newest."""
     outlines: ClassVar[bool] = False
     """Whether its writes may be outlines of documents."""
 
@@ -116,11 +113,25 @@ class Writer(Caller):
         self._check_size(len(writes))
         if not writes:
             return ()
-        drafts = self.drafts(writes, ids)
-        moves = list(filter(None, map(self._moved_start, writes)))
-        if moves:
-            drafts = [*self.drafts(moves), *drafts]
-        return self.submit(drafts, dry_run=dry_run)[len(moves) :]
+
+        words = self._backend.known_words(self._tenant)
+        writer = replace(self, words=words)
+        while True:
+            try:
+                drafts = writer.drafts(writes, ids)
+                moves = list(filter(None, map(writer._moved_start, writes)))
+                if moves:
+                    drafts = [*writer.drafts(moves), *drafts]
+                return writer.submit(drafts, dry_run=dry_run)[len(moves) :]
+            except (Conflict, Forbidden, InvalidInput, NotFound):
+                # What is refused with an older vocabulary may be right with the newest.
+                if words is None or words.version == self._words_now().version:
+                    raise
+                writer, words = self, None
+
+    def _words_now(self) -> Vocabulary:
+        """The vocabulary that its drafts are made with."""
+        return self.words or self._backend.vocabulary(self._tenant)
 
     def _moved_start(self, write: Write) -> Write | None:
         """What takes back a value before the later start that a correction states for it.
@@ -257,6 +268,7 @@ class Writer(Caller):
             stated_tx=stated_tx,
             writer=self.principal,
             has_reader=has_reader,
+            vocabulary=self.words.version if self.words else None,
         )
 
     def _with_signature(self, draft: Draft) -> Draft:
@@ -375,25 +387,24 @@ class Writer(Caller):
     def _known_objects(self, writes: Sequence[Write]) -> _KnownObjects:
         """Return what the writes refer to, as the caller may see it."""
         object_ids, entity_ids = referenced_ids(writes), named_ids(writes)
-        if not object_ids:
-            return _KnownObjects({}, self._names_of(entity_ids))
-        with self._reading() as reader:
-            # What may not be seen, or was erased, is as good as absent: both refuse alike.
-            versions: dict[str, Version] = {}
-            for version in self._rows_of(reader, sorted(object_ids)):
-                if version.visible and version.content:
-                    versions[version.row.claim.object_id] = version
-                    details = version.details
-                    ends = details.subject_id, details.value_entity_id
-                    entity_ids.update(filter(None, ends))
-
-        return _KnownObjects(versions, self._names_of(entity_ids))
-
-    def _names_of(self, entity_ids: Iterable[str]) -> KnownNames:
+        versions: dict[str, Version] = {}
+        rows: tuple[NameRow, ...] = ()
+        if object_ids:
+            with self._reading() as reader:
+                # What may not be seen, or was erased, is as good as absent: both refuse alike.
+                for version in self._rows_of(reader, sorted(object_ids)):
+                    if version.visible and version.content:
+                        versions[version.row.claim.object_id] = version
+                        details = version.details
+                        ends = details.subject_id, details.value_entity_id
+                        entity_ids.update(filter(None, ends))
+                rows = reader.name_rows(sorted(entity_ids), tx_us=INF_US - 1)
         # Most writes refer to no object: then one statement reads the names, without a snapshot.
-        ids = frozenset(entity_ids)
-        rows = self._backend.store.name_rows(self._tenant, sorted(ids)) if ids else ()
-        return KnownNames(ids, rows, self.principal.sight())
+        elif entity_ids:
+            rows = self._backend.store.name_rows(self._tenant, sorted(entity_ids))
+
+        names = KnownNames(frozenset(entity_ids), rows, self.principal.sight())
+        return _KnownObjects(versions, names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ exempt from the last two: it is privileged and repeats a history.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
@@ -33,7 +33,8 @@ from ...schema.policy import Policy, ResolutionPolicy
 from ...schema.values import CLOCK_SKEW_US, check_not_future, iso
 from ...schema.vocabulary import ActionKind, EdgeKind, Op, Outcome, Status
 from ...schema.write import ABSENT, Draft, Receipt, Submission
-from ..port.store import ActionRecord, Point, SlotRead, StoredReceipt, WriteTx
+from ..port.records import StoredReceipt
+from ..port.store import ActionRecord, Names, Point, SlotRead, WriteTx
 from ..port.tables import ACTIONS, RECEIPTS
 from ..timeline.ledger import PlanningSlot, RowLedger
 from ..timeline.rule import acts_on_own_value
@@ -278,21 +279,6 @@ def refuse_crowded_ties(group: Sequence[Submission], work: CommitWork) -> dict[i
     return refusals
 
 
-def answers_beside(
-    refusals: Mapping[int, Result],
-    group: Sequence[Submission],
-    commit_others: Callable[[Sequence[Submission]], Sequence[Result]],
-) -> list[Result]:
-    """The answers of a group of which some are refused, and the others committed without them."""
-    accepted_group: list[Submission] = []
-    for place, submission in enumerate(group):
-        if place not in refusals:
-            accepted_group.append(submission)
-
-    answers = iter(commit_others(accepted_group))
-    return [refusals.get(place) or next(answers) for place in range(len(group))]
-
-
 def _tie_of(admission: AdmittedClaim, rows: Sequence[Row], sayings: _Sayings) -> _Tie | None:
     """What claims of one key say where this one is written; None for one that joins no tie."""
     claim = admission.assertion.claim
@@ -343,7 +329,8 @@ def commit(
     Stamps rise by one microsecond from `max(now, last + 1)`, one a submission; a stated
     replay stamp must be later than the last one. With `dry_run` nothing is applied.
     """
-    clock = tx.lock()
+    names = _names_of(group, policy.resolution)
+    clock = tx.lock(names)
     # Asked once nobody else writes: what was read while this one waited must not change.
     began_us = now_us()
 
@@ -352,7 +339,13 @@ def commit(
     for submission in group:
         times_us.append(submission.stated_tx or began_us)
     point = Point(max(times_us), clock.last_us)
-    mentions = _known_mentions(tx, group, scorer, point=point, policy=policy)
+    known = tx.known(names.lookup, scopes=names.scopes, tx_us=point.tx_us)
+    mentions = KnownMentions(Register(known))
+    # Blocking keys and what stands around a mention are most of the cost, and few writes need them.
+    doubtful = _doubtful(group, mentions.register, policy.resolution) if scorer else {}
+    if scorer and doubtful:
+        exact = ExactMatches(group, known, mentions.register, doubtful)
+        mentions = gather(tx, exact, scorer, point=point, policy=policy)
     work = CommitWork(clock, mentions, RowLedger(clock.next_vid), [None] * len(group))
 
     _answer_retries(tx, group, work)
@@ -368,10 +361,11 @@ def commit(
     refusals = refuse_crowded_ties(group, work) if work.may_crowd(TIED_CLAIMS) else {}
     if refusals:
         # Nothing is applied yet: the others begin again, without stamps for what is refused.
-        commit_others = partial(
-            commit, tx, now_us=now_us, policy=policy, scorer=scorer, dry_run=dry_run
+        others = [submission for place, submission in enumerate(group) if place not in refusals]
+        results = iter(
+            commit(tx, others, now_us=now_us, policy=policy, scorer=scorer, dry_run=dry_run)
         )
-        return answers_beside(refusals, group, commit_others)
+        return [refusals.get(place) or next(results) for place in range(len(group))]
 
     for _, stamp, claims in work.admissions:
         _plan_submission(claims, stamp, work)
@@ -393,37 +387,27 @@ def commit(
 
     _answer_twins(group, work)
 
-    return _results(tx, group, work)
+    # Not before the batch: what is stored has the names that entities were made with.
+    candidates = unnamed_candidates(group, work)
+    if candidates:
+        name_candidates(tx, group, work, candidates)
+    return [result for result in work.results if result is not None]
 
 
-def _known_mentions(
-    tx: WriteTx,
-    group: Sequence[Submission],
-    scorer: Scorer | None,
-    *,
-    point: Point,
-    policy: Policy,
-) -> KnownMentions:
-    """Return what is known of the mentions of a group: exact keys first, no more where they decide.
-
-    Blocking keys and what stands around a mention are most of the cost, and few writes need them.
-    """
+def _names_of(group: Sequence[Submission], bands: ResolutionPolicy) -> Names:
+    """The exact keys of the mentions of a group, the scopes of their aliases, and its own keys."""
     drafts: list[Draft] = []
     scopes: set[str] = set()
     for submission in group:
         drafts += submission.drafts
         scopes |= submission.scopes
-    scopes.update(draft.details.scope.scope_id for draft in drafts)
 
-    lookup = lookup_of(mentions_of(drafts), policy.resolution.attributes)
-    known = tx.known(lookup, scopes=sorted(scopes), tx_us=point.tx_us)
-    register = Register(known)
-    doubtful = _doubtful(group, register, policy.resolution) if scorer else {}
-    if scorer is None or not doubtful:
-        return KnownMentions(register)
-
-    exact = ExactMatches(group, known, register, doubtful)
-    return gather(tx, exact, scorer, point=point, policy=policy)
+    keys: set[str] = set()
+    for draft in drafts:
+        scopes.add(draft.details.scope.scope_id)
+        keys.update(filter(None, (draft.idempotency_key, draft.plain_key)))
+    lookup = lookup_of(mentions_of(drafts), bands.attributes)
+    return Names(lookup, tuple(sorted(scopes)), tuple(sorted(keys)))
 
 
 def _doubtful(
@@ -498,16 +482,6 @@ def _answer_twins(group: Sequence[Submission], work: CommitWork) -> None:
             work.results[place] = retry_answer(group[place], receipts)
 
 
-def _results(tx: WriteTx, group: Sequence[Submission], work: CommitWork) -> list[Result]:
-    """What the writers of a group are told, which names only what each of them may see."""
-    # Not before the batch: what is stored has the names that entities were made with.
-    candidates = unnamed_candidates(group, work)
-    if candidates:
-        name_candidates(tx, group, work, candidates)
-
-    return [result for result in work.results if result is not None]
-
-
 def _admit_all(
     tx: WriteTx,
     group: Sequence[Submission],
@@ -530,6 +504,9 @@ def _admit_all(
         # What a refused write taught of names must not reach its neighbours.
         attempt = work.register.child()
         try:
+            version = submission.vocabulary
+            if version is not None and version < tx.vocabulary_version():
+                raise Conflict("the vocabulary was extended; retry", code="stale_version")
             stamp = _stamp(submission, last, now_us)
             claims = admit(
                 submission,
@@ -581,11 +558,12 @@ def _stamp(submission: Submission, last: int, now_us: int) -> int:
 
 def _load_slots(tx: WriteTx, work: CommitWork) -> None:
     """Read the open rows of every slot the group touches, once, over the hull of its spans."""
-    # A quarantined claim never competes, so it needs no row of others.
+    # A quarantined claim never competes, so it needs no row of others, and neither does one of
+    # which nothing can be stored.
     reads: dict[PlanningSlot, SlotRead] = {}
     values_of: dict[PlanningSlot, dict[str | None, bool]] = {}
     for claim in work.claims:
-        if claim.assertion.quarantine:
+        if claim.assertion.quarantine or work.is_first(claim):
             continue
         stated = claim.assertion.claim
         span, full = stated.interval, stated.op.withdraws
@@ -639,7 +617,12 @@ def _plan_submission(claims: Sequence[AdmittedClaim], stamp: int, work: CommitWo
 
     work.ledger.settle(stamp)
     _close_settled(dict.fromkeys(admission.planning for admission in claims), stamp, work)
-    _ask_about_ties(ties, work)
+    for admission, action in ties:
+        # The claims of one stamp come at once: whom a later one of them overrides need not be asked
+        # about, and no action could open and close at one moment.
+        if stands(action, work.ledger.ties(admission.planning)):
+            work.ask(admission.draft.object_id, action)
+            work.tie_actions.setdefault(admission.planning, []).append(action)
 
 
 def _close_settled(slots: Iterable[PlanningSlot], stamp: int, work: CommitWork) -> None:
@@ -654,16 +637,6 @@ def _close_settled(slots: Iterable[PlanningSlot], stamp: int, work: CommitWork) 
             if not stands(action, ties):
                 work.close(action, stamp)
                 actions.remove(action)
-
-
-def _ask_about_ties(ties: Sequence[tuple[AdmittedClaim, ActionRecord]], work: CommitWork) -> None:
-    """Open the actions of ties that are at the end of the stamp that made them."""
-    for admission, action in ties:
-        # The claims of one stamp come at once: whom a later one of them overrides need not be asked
-        # about, and no action could open and close at one moment.
-        if stands(action, work.ledger.ties(admission.planning)):
-            work.ask(admission.draft.object_id, action)
-            work.tie_actions.setdefault(admission.planning, []).append(action)
 
 
 def _settle_ties(tx: WriteTx, work: CommitWork) -> None:

@@ -32,17 +32,8 @@ from ...schema.values import ENTITY_KEY, canonical_json, moment
 from ...schema.vocabulary import ActionKind, Authority, EdgeKind, ObjectType, Outcome
 from ...schema.write import Receipt, Submission
 from ..port.receipts import decode, encode, receipt_candidates, with_names
-from ..port.store import (
-    ActionClosing,
-    ActionRecord,
-    Batch,
-    Clock,
-    Flag,
-    SlotRecord,
-    StoredReceipt,
-    TxEvent,
-    WriteTx,
-)
+from ..port.records import ActionClosing, Flag, StoredReceipt
+from ..port.store import ActionRecord, Batch, Clock, SlotRecord, TxEvent, WriteTx
 from ..timeline.ledger import PlanningSlot, RowLedger
 from ..timeline.reconcile import Plan, Tie
 from .admission import AdmittedClaim
@@ -126,6 +117,15 @@ class CommitWork:
     def _joined(self, raw: str) -> str | None:
         return self.register.root(raw) if self.register.entity(raw) is not None else None
 
+    def is_first(self, claim: AdmittedClaim) -> bool:
+        """Whether the group has made what a claim is about: a text, or a new entity."""
+        raw = claim.slot.subject_id
+        if claim.draft.slot_key is not None or raw is None or claim.slot.slot is None:
+            return claim.draft.slot_key is None
+
+        members = map(self.register.entity, self.register.members(raw))
+        return all(entity and entity.tx_start > self.clock.last_us for entity in members)
+
     def rooted(self, claim: Claim) -> Claim:
         """A claim of the group under the canonical id of its value, which the register knows."""
         raw = raw_value(claim)
@@ -168,6 +168,8 @@ def receipt_of(
     """What one claim of a group did, once the whole group is planned."""
     draft, plan = admission.draft, work.plans.get(admission.draft.object_id)
     outcome = _outcome(admission, plan)
+    edges = plan.edges if plan else ()
+    superseded = dict.fromkeys(edge.dst for edge in edges if edge.kind is EdgeKind.SUPERSEDES)
     instant = moment(stamp)
     assert instant is not None  # a stamp lies inside the open ends
 
@@ -184,7 +186,7 @@ def receipt_of(
         entity=admission.root,
         resolution=admission.resolution,
         relations=plan.relations if plan else (),
-        superseded=_superseded(plan),
+        superseded=tuple(superseded),
         inserted=len(plan.insert) if plan else 1,
         actions=tuple(work.questions.get(draft.object_id, ())),
         reviews=tuple(review_ids),
@@ -197,14 +199,6 @@ def _outcome(admission: AdmittedClaim, plan: Plan | None) -> Outcome:
     if admission.pending:
         outcomes.add(Outcome.PENDING_REVIEW)
     return min(outcomes, key=lambda outcome: _RANK[outcome])
-
-
-def _superseded(plan: Plan | None) -> tuple[str, ...]:
-    object_ids: dict[str, None] = {}
-    for edge in plan.edges if plan else ():
-        if edge.kind is EdgeKind.SUPERSEDES:
-            object_ids[edge.dst] = None
-    return tuple(object_ids)
 
 
 def _warnings(
@@ -534,18 +528,13 @@ def staleness(
 ) -> tuple[list[Flag], list[ActionRecord]]:
     """Return the flags and actions for what was derived from changed objects (C-098)."""
     flags = [Flag(object_id, "stale", True, stamp) for object_id in dependants]
-    actions = [
-        _renewal(object_id, assertions[object_id].details.object_type, stamp)
-        for object_id in dependants
-        if object_id in assertions
-    ]
+    actions: list[ActionRecord] = []
+    for object_id in dependants:
+        if object_id in assertions:
+            is_belief = assertions[object_id].details.object_type is ObjectType.INFERRED_BELIEF
+            kind = ActionKind.REVERIFY_BELIEF if is_belief else ActionKind.REGENERATE_SUMMARY
+            actions.append(due_action(object_id, kind, stamp))
     return flags, actions
-
-
-def _renewal(object_id: str, object_type: ObjectType, stamp: int) -> ActionRecord:
-    belief = object_type is ObjectType.INFERRED_BELIEF
-    kind = ActionKind.REVERIFY_BELIEF if belief else ActionKind.REGENERATE_SUMMARY
-    return due_action(object_id, kind, stamp)
 
 
 def due_action(object_id: str, kind: ActionKind, stamp: int) -> ActionRecord:

@@ -24,7 +24,6 @@ _PART: Final = 500
 """Claims of one record of the second trip."""
 
 Records = Sequence[Mapping[str, Any]]
-Bodies = Mapping[BodyKey, ClaimBody]
 
 
 class ListedClaim(NamedTuple):
@@ -75,24 +74,15 @@ def answers_of(calls: Calls, records: Records, sight: Sight) -> tuple[ReadAnswer
     _fetch(calls, lacking, sight, bodies)
     calls.claims.note(lacked=lacked or bool(lacking))
 
-    return tuple(
-        ReadAnswer(
-            record["place"], _claims_with_bodies(entries, bodies, record["marks"]), record["note"]
-        )
-        for record, entries in zip(records, entries_of, strict=True)
-    )
-
-
-def _claims_with_bodies(
-    entries: Iterable[ClaimEntry], bodies: Bodies, marks: Sequence[Sequence[Any]]
-) -> tuple[ListedClaim, ...]:
-    marks_of = codec.claim_marks(marks) if marks else {}
-    claims: list[ListedClaim] = []
-    for entry in entries:
-        claim_marks = marks_of.get(entry.object_id, codec.NO_MARKS)
-        claims.append(ListedClaim(entry, bodies.get(key_of(entry)), claim_marks))
-
-    return tuple(claims)
+    answers: list[ReadAnswer] = []
+    for record, entries in zip(records, entries_of, strict=True):
+        marks_of = codec.claim_marks(record["marks"]) if record["marks"] else {}
+        claims: list[ListedClaim] = []
+        for entry in entries:
+            claim_marks = marks_of.get(entry.object_id, codec.NO_MARKS)
+            claims.append(ListedClaim(entry, bodies.get(key_of(entry)), claim_marks))
+        answers.append(ReadAnswer(record["place"], tuple(claims), record["note"]))
+    return tuple(answers)
 
 
 def _learn(

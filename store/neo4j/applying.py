@@ -1,9 +1,10 @@
 """Writing a batch: its parts as lists of rows, few statements, and the checks.
 
-An ordinary write is one statement (`PUT_FACTS`), a write with new names two; a large batch runs
-the same texts part by part, at most `LARGEST` rows each, because the server holds a statement's
-work in memory. The counters may only move as the batch says: its events take the next sequence
-numbers, and every closing must hit exactly one open node, else the transaction is a `Fault`.
+An ordinary batch is one statement (`PUT_BATCH`). Of a large one, or one of a single list, each part
+is a statement of its own (`PUT_PART`), at most `LARGEST` rows each, because the server holds a
+statement's work in memory. The counters may only move as the batch says: its events take the next
+sequence numbers, and every closing must hit exactly one open node, else the transaction is a
+`Fault`.
 
 `serial` numbers what must keep its order of writing (claims, edges, receipts, …), since nodes
 have no order of their own.
@@ -15,7 +16,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, field
-from typing import Any, LiteralString
+from typing import Any, Final, LiteralString
 
 from ...schema.claim import Row
 from ...schema.interval import INF_US
@@ -64,10 +65,11 @@ class ClockCounters:
             journal=journal_of(record),
         )
 
-    def number(self) -> int:
-        """The next serial number."""
-        self.serial += 1
-        return self.serial
+    def number_rows(self, rows: Iterable[Properties]) -> list[Properties]:
+        """Rows with the next serial numbers, as `n`."""
+        numbered_rows = [row | {"n": n} for n, row in enumerate(rows, self.serial + 1)]
+        self.serial += len(numbered_rows)
+        return numbered_rows
 
     @property
     def props(self) -> Properties:
@@ -118,100 +120,108 @@ def write_batch(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
     counters.clock = batch.clock._replace(vec_seq=vec_seq)
 
     # Names first, because mentions, judgements and relations end at entities.
-    _write_names(calls, counters, batch)
-    _write_facts(calls, counters, batch)
-    count = _put(calls, register.PUT_MENTIONS, map(codec.mention_row, batch.mentions))
-    require(count == len(batch.mentions), "a mention stands in an unknown claim")
-    _write_judgements(calls, batch)
-    _write_queue(calls, counters, batch)
+    parts = _names(counters, batch) | _facts(calls, counters, batch) | _register(counters, batch)
+    bound: dict[str, Any] = {"inf": INF_US, "tx": batch.clock.last_us}
+    counts: dict[str, int] = {}
+    clock: list[Properties] = []
+    if sum(map(len, parts.values())) <= LARGEST and sum(map(bool, parts.values())) > 1:
+        if counters.is_locked:
+            # what is numbered later takes its numbers from here, so that the clock is written now
+            clock.append(counters.props | {"serial": counters.serial + len(batch.manifests)})
+        counts = dict(calls.rows(core.PUT_BATCH, clock=clock, **parts, **bound)[0])
+    else:
+        # One list at a time, in an order in which what a later list ends at stands before it.
+        for name, rows in parts.items():
+            for portion in portions_of(rows):
+                (count,) = calls.column(core.PUT_PART[name], **{name: portion}, **bound)
+                counts[name] = counts.get(name, 0) + int(count)
+
+    counters.norms += counts.get("norms", 0)
+    counters.last_write = clock[0] | {"norms": counters.norms} if clock else {}
+    for name, sentence in _MUST_BE_WRITTEN.items():
+        require(counts.get(name, 0) == len(parts[name]), sentence)
+
+    tombstones = map(to_plain, batch.tombstones)
+    _put(calls, core.PUT_TOMBSTONES, tombstones, seq=counters.clock.seq)
     sessions.put(calls, batch.session_events)
     _write_restored(calls, counters, batch)
     counters.store(calls)
 
 
-def _run(calls: Writes, text: LiteralString, parts: Parts, **bound: Any) -> dict[str, int]:
-    """Run a statement over its parts, at once where they are few, and add up its counts."""
-    counts: dict[str, int] = {}
-    for portion in _portions(parts):
-        for record in calls.rows(text, inf=INF_US, **portion, **bound):
-            # A list that is longer than a portion makes several records: its counts add up.
-            for name in record.keys():  # noqa: SIM118 - a record iterates over its values
-                counts[name] = counts.get(name, 0) + int(record[name])
-    return counts
+_MUST_BE_WRITTEN: Final[Mapping[str, str]] = {
+    "closed_aliases": "a closed alias was not open",
+    "aliases": "an alias names an unknown entity",
+    "claims": "a claim names an unknown slot",
+    "close": "a row to close was not open",
+    "rows": "a row belongs to an unknown claim",
+    "edges": "an edge ends at an unknown claim",
+    "mentions": "a mention stands in an unknown claim",
+    "closed_judgements": "a judgement to close was not open",
+    "judgements": "a judgement is about an unknown entity",
+    "closed_actions": "an action to close was not open",
+    "flags": "a flag on an unknown object",
+    "permissions": "permissions of an unknown object",
+}
+"""The lists of which each row must meet what it ends at, and what is wrong where one does not."""
 
 
-def _portions(parts: Parts) -> Iterator[Parts]:
-    total = sum(map(len, parts.values()))
-    if 0 < total <= LARGEST:
-        yield parts
-        return
-
-    # One list at a time, in the order of the statement: what a later list ends at
-    # stands before it.
-    for name, rows in parts.items():
-        for portion in portions_of(rows):
-            yield {**dict.fromkeys(parts, ()), name: portion}
-
-
-def _write_names(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
-    number = counters.number
+def _names(counters: ClockCounters, batch: Batch) -> dict[str, Sequence[Any]]:
     norms: list[Properties] = []
-    parts: Parts = {
-        "entities": [codec.entity_row(e, number()) for e in batch.entities],
-        "closed_aliases": [codec.alias_closing(a, tx) for a, tx in batch.closed_aliases],
-        "aliases": [codec.alias_row(a, number()) for a in batch.aliases],
-        "identifiers": [codec.identifier_row(i, number()) for i in batch.identifiers],
-        "norms": norms,
-    }
     for norm, keys in batch.block_keys.items():
-        norms.append({"norm": norm, "n": number(), "keys": list(map(list, keys))})
+        norms.append({"norm": norm, "keys": list(map(list, keys))})
+    return {
+        "entities": counters.number_rows(map(codec.entity_row, batch.entities)),
+        "closed_aliases": [codec.alias_closing(a, tx) for a, tx in batch.closed_aliases],
+        "aliases": counters.number_rows(map(codec.alias_row, batch.aliases)),
+        "identifiers": counters.number_rows(map(codec.identifier_row, batch.identifiers)),
+        "norms": counters.number_rows(norms),
+    }
 
-    counts = _run(calls, register.PUT_NAMES, parts)
-    counters.norms += counts.get("norms", 0)
-    closed = counts.get("closed", 0)
-    require(closed == len(batch.closed_aliases), "a closed alias was not open")
-    require(counts.get("aliases", 0) == len(batch.aliases), "an alias names an unknown entity")
 
-
-def _write_facts(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
-    number = counters.number
+def _facts(calls: Writes, counters: ClockCounters, batch: Batch) -> dict[str, Sequence[Any]]:
     # The index of live claims holds what has an open head and nothing else.
     live = {row.claim.object_id for row in batch.rows if codec.openness(row) == codec.HEAD}
     signatures = _signatures(calls, batch)
     fresh_ids = {assertion.claim.object_id for assertion in batch.claims}
     claims: list[Properties] = []
-    parts: Parts = {
+    for assertion in batch.claims:
+        object_id = assertion.claim.object_id
+        row = codec.claim_row(assertion, tenant=calls.tenant, live=object_id in live)
+        claims.append(row | {"signature": signatures.get(object_id)})
+
+    return {
         "events": list(_events(counters, batch)),
-        "slots": [codec.slot_row(slot, number()) for slot in batch.slots],
-        "claims": claims,
+        "slots": counters.number_rows(map(codec.slot_row, batch.slots)),
+        "claims": counters.number_rows(claims),
         "close": [{"vid": c.vid, "replaced_at": codec.time_text(c.tx)} for c in batch.close],
         "rows": [_row(row, fresh_ids) for row in batch.rows],
-        "receipts": [],
+        "receipts": counters.number_rows(map(codec.receipt_row, batch.receipts)),
+        "edges": counters.number_rows(map(codec.edge_row, batch.edges)),
         "closed": [closing.vid for closing in batch.close],
     }
 
-    for assertion in batch.claims:
-        object_id = assertion.claim.object_id
-        is_live = object_id in live
-        row = codec.claim_row(assertion, tenant=calls.tenant, n=number(), live=is_live)
-        claims.append(row | {"signature": signatures.get(object_id)})
 
-    receipts = [codec.receipt_row(receipt, number()) for receipt in batch.receipts]
-    edges = [codec.edge_row(edge, number()) for edge in batch.edges]
-    parts = {**parts, "receipts": receipts, "edges": edges}
+def _register(counters: ClockCounters, batch: Batch) -> dict[str, Sequence[Any]]:
+    """Mentions, who is who, the queues, and what is recorded about an object."""
+    changes: list[Properties] = []
+    for change in batch.permissions:
+        row = codec.permit(change.permissions) | {"object_id": change.object_id}
+        changes.append(row | {"tx": change.tx, "actor": change.actor})
 
-    # what is numbered later takes its numbers from here, so that the clock is written now
-    numbered_later = sum(map(len, (batch.flags, batch.permissions, batch.manifests)))
-    clock = [counters.props | {"serial": counters.serial + numbered_later}]
-    if not counters.is_locked:
-        clock = []
-    counts = _run(calls, core.PUT_FACTS, parts, clock=clock)
-    # An empty batch ran no statement, so the clock has still to be written.
-    counters.last_write = clock[0] if counts and clock else {}
-    require(counts.get("claims", 0) == len(batch.claims), "a claim names an unknown slot")
-    require(counts.get("closed", 0) == len(batch.close), "a row to close was not open")
-    require(counts.get("rows", 0) == len(batch.rows), "a row belongs to an unknown claim")
-    require(counts.get("edges", 0) == len(batch.edges), "an edge ends at an unknown claim")
+    return {
+        "mentions": list(map(codec.mention_row, batch.mentions)),
+        "closed_judgements": [
+            {"judgement_id": judgement_id, "tx": tx} for judgement_id, tx in batch.closed_judgements
+        ],
+        "judgements": list(map(codec.judgement_row, batch.judgements)),
+        # A case is never changed: a decision is its next version.
+        "reviews": list(map(codec.review_row, batch.reviews)),
+        "canonical": [{"raw_id": raw, "canonical_id": top} for raw, top in batch.canonical],
+        "actions": list(map(codec.action_row, batch.actions)),
+        "closed_actions": list(map(to_plain, batch.closed_actions)),
+        "flags": counters.number_rows(map(to_plain, batch.flags)),
+        "permissions": counters.number_rows(changes),
+    }
 
 
 def _row(row: Row, fresh_ids: AbstractSet[str]) -> Properties:
@@ -242,49 +252,9 @@ def _events(counters: ClockCounters, batch: Batch) -> Iterator[Properties]:
         yield codec.event_row(event) | {"digest": counters.digest}
 
 
-def _put(calls: Writes, text: LiteralString, rows: Iterable[Properties], **bound: Any) -> int:
-    """Run a statement over rows, and return what its only number adds up to."""
-    count = 0
+def _put(calls: Writes, text: LiteralString, rows: Iterable[Properties], **bound: Any) -> None:
     for portion in portions_of(list(rows)):
-        count += sum(map(int, calls.column(text, rows=portion, **bound)))
-    return count
-
-
-def _write_judgements(calls: Writes, batch: Batch) -> None:
-    closings = [{"judgement_id": i, "tx": tx} for i, tx in batch.closed_judgements]
-    closed = _put(calls, register.CLOSE_JUDGEMENTS, closings, inf=INF_US)
-    require(closed == len(closings), "a judgement to close was not open")
-
-    judgements = map(codec.judgement_row, batch.judgements)
-    count = _put(calls, register.PUT_JUDGEMENTS, judgements)
-    require(count == len(batch.judgements), "a judgement is about an unknown entity")
-
-    # A case is never changed: a decision is its next version.
-    _put(calls, register.PUT_REVIEWS, map(codec.review_row, batch.reviews))
-    pairs = [{"raw_id": raw, "canonical_id": canonical} for raw, canonical in batch.canonical]
-    _put(calls, register.PUT_CANONICAL, pairs, tx=batch.clock.last_us)
-
-
-def _write_queue(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
-    _put(calls, register.PUT_ACTIONS, map(codec.action_row, batch.actions))
-    closings = list(map(to_plain, batch.closed_actions))
-    closed = _put(calls, register.CLOSE_ACTIONS, closings, inf=INF_US)
-    require(closed == len(closings), "an action to close was not open")
-
-    flags = [to_plain(flag) | {"n": counters.number()} for flag in batch.flags]
-    require(_put(calls, core.PUT_FLAGS, flags) == len(flags), "a flag on an unknown object")
-
-    changes: list[Properties] = []
-    for change in batch.permissions:
-        row = codec.permit(change.permissions)
-        row |= {"n": counters.number(), "object_id": change.object_id}
-        changes.append(row | {"tx": change.tx, "actor": change.actor})
-
-    row_count = _put(calls, core.PUT_PERMISSIONS, changes)
-    require(row_count == len(changes), "permissions of an unknown object")
-
-    tombstones = map(to_plain, batch.tombstones)
-    _put(calls, core.PUT_TOMBSTONES, tombstones, seq=counters.clock.seq)
+        calls.rows(text, rows=portion, **bound)
 
 
 # --- what has calls of its own, and what a restore brings
@@ -293,8 +263,8 @@ def _write_queue(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
 def _write_restored(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
     define(calls, counters, batch.definitions)
     put_packs(calls, batch.packs)
-    for record in batch.manifests:
-        row = asdict(record) | {"n": counters.number(), "body": record.manifest}
+    manifests = [asdict(record) | {"body": record.manifest} for record in batch.manifests]
+    for row in counters.number_rows(manifests):
         calls.rows(core.PUT_MANIFESTS, rows=[row])
     put_vectors(calls, counters, batch.vectors)
     _put(calls, register.LOG_USAGE, map(codec.usage_row, batch.usage))

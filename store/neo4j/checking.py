@@ -24,8 +24,7 @@ from neo4j import exceptions as driver_errors
 from ...schema.errors import Unavailable
 from ...schema.interval import INF_US, MIN_US
 from ..port.receipts import GENESIS, identity_faults, log_faults, name_problems, value_problems
-from ..port.records import chain_faults
-from ..port.store import Migration
+from ..port.records import Migration, chain_faults
 from ..timeline.overlaps import OVERLAPS, overlap_faults
 from . import codec, sessions
 from .calls import Pauses, Reads, ServerLink, retryable
@@ -77,7 +76,7 @@ def migrate(link: ServerLink, *, dry_run: bool = False) -> Migration:
             _bring(session, link, version)
             # What an older process wrote while a newer one brought the database up to date.
             if version >= schema.GRAPH_SINCE:
-                _move_graph(session, link, version)
+                _move_graph(session, link, schema.SCHEMA_VERSION)
 
     newer = schema.MIGRATIONS[_steps_made(version) :]
     commands = (*missing, *(command for part in newer for command in part))
@@ -232,7 +231,7 @@ def violations(calls: Reads) -> Iterator[str]:
     for text, sentence in zip((schema.CLEAN_HEADS, schema.ROWS_OF_CLAIMS), OVERLAPS, strict=True):
         spans = (record.values() for record in calls.stream(text, inf=INF_US))
         yield from overlap_faults(spans, sentence)
-    (clock,) = calls.rows(core.CLOCK)
+    (clock,) = calls.column(core.CLOCK)
     event_records = (record["record"] for record in calls.stream(register.ALL_EVENTS))
     events = ((codec.event(record), bytes(record["digest"])) for record in event_records)
     digest = bytes(clock["digest"] or GENESIS)

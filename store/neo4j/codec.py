@@ -46,7 +46,8 @@ from ..port.claim_columns import (
     encoder,
     names_of,
 )
-from ..port.store import PlacedVector, SlotRecord, StoredReceipt
+from ..port.records import PlacedVector
+from ..port.store import SlotRecord
 from ..port.tables import Lists, ReadProperties, property_decoder, property_encoder
 from .cypher.template import CORE_NAMES, LINE_NAMES
 
@@ -162,11 +163,11 @@ def time_text(instant_us: int) -> str | None:
     return None if instant_us == INF_US else instant(instant_us)
 
 
-def claim_row(assertion: Assertion, *, tenant: str, n: int, live: bool) -> Properties:
+def claim_row(assertion: Assertion, *, tenant: str, live: bool) -> Properties:
     """What creates a claim; `live` tells whether a head of it is open."""
     details = assertion.details
     props = dict(zip(_NODE_NAMES, _node_values(assertion), strict=True))
-    props |= permit(assertion.permissions) | {"n": n}
+    props |= permit(assertion.permissions)
     # An import may bring what was erased elsewhere: it has no content, and no index holds it.
     if assertion.erased:
         props["erased"] = True
@@ -238,14 +239,14 @@ def openness(row: Row) -> int | None:
     return HIDDEN_DENIAL if row.claim.op is Op.DENY else HIDDEN_HEAD
 
 
-def edge_row(edge: Edge, n: int) -> Properties:
+def edge_row(edge: Edge) -> Properties:
     """What creates an edge."""
-    return _edge_properties(edge) | {"n": n, "recorded_at": time_text(edge.tx)}
+    return _edge_properties(edge) | {"recorded_at": time_text(edge.tx)}
 
 
-def slot_row(slot: SlotRecord, n: int) -> Properties:
+def slot_row(slot: SlotRecord) -> Properties:
     """What creates a slot; a slot of text has the empty name."""
-    return asdict(slot) | {"n": n, "slot": slot.slot or "", "name": slot.slot or "text"}
+    return asdict(slot) | {"slot": slot.slot or "", "name": slot.slot or "text"}
 
 
 # --- reading
@@ -459,12 +460,12 @@ def taught_level_of(teacher: Mapping[str, Any] | None) -> int:
     return taught_level(teacher["authority_level"], teacher["quarantine"])
 
 
-def alias_row(alias: Alias, n: int) -> Properties:
+def alias_row(alias: Alias) -> Properties:
     """What creates an alias."""
     key = alias_key(alias)
     if alias.tx_end != INF_US:
         key = closed_key(key, alias.entity_id, alias.tx_start, alias.tx_end)
-    return {"alias_key": key, "props": asdict(alias) | {"n": n}}
+    return {"alias_key": key, "props": asdict(alias)}
 
 
 def alias_closing(alias: Alias, tx: int) -> Properties:
@@ -492,18 +493,13 @@ def restriction(teacher: Mapping[str, Any] | None) -> Restriction | None:
     return None if readers == EVERYONE else Restriction(readers, teacher["actor"])
 
 
-def identifier_row(identifier: Identifier, n: int) -> Properties:
+def identifier_row(identifier: Identifier) -> Properties:
     """What creates an identifier."""
     teacher = identifier.scope_id, identifier.object_id
     key = canonical_json([identifier.scheme, identifier.value, identifier.entity_id, *teacher])
     if identifier.tx_end != INF_US:
         key = closed_key(key, identifier.entity_id, identifier.tx_start, identifier.tx_end)
-    return asdict(identifier) | {"n": n, "identifier_key": key}
-
-
-def entity_row(entity: Entity, n: int) -> Properties:
-    """What creates or updates an entity."""
-    return _entity_properties(entity) | {"n": n}
+    return asdict(identifier) | {"identifier_key": key}
 
 
 def review_row(review: Review) -> Properties:
@@ -515,11 +511,6 @@ def review_row(review: Review) -> Properties:
 def judgement_row(judgement: Judgement) -> Properties:
     """What creates a judgement."""
     return _judgement_properties(judgement) | {"recorded_at": time_text(judgement.tx_start)}
-
-
-def receipt_row(receipt: StoredReceipt, n: int) -> Properties:
-    """What creates a receipt."""
-    return _receipt_properties(receipt) | {"n": n}
 
 
 _LISTS: Final = Lists(list, tuple)
@@ -537,7 +528,7 @@ event: Final = property_decoder(tables.EVENTS, _LISTS)
 event_row: Final = property_encoder(tables.EVENTS, _LISTS)
 tombstone: Final = property_decoder(tables.TOMBSTONES, _LISTS)
 entity: Final = property_decoder(tables.ENTITIES, _LISTS)
-_entity_properties: Final = property_encoder(tables.ENTITIES, _LISTS)
+entity_row: Final = property_encoder(tables.ENTITIES, _LISTS)
 alias: Final = property_decoder(tables.ALIASES, _LISTS)
 identifier: Final = property_decoder(tables.IDENTIFIERS, _LISTS)
 judgement: Final = property_decoder(tables.JUDGEMENTS, _LISTS)
@@ -547,7 +538,7 @@ _review_properties: Final = property_encoder(tables.REVIEWS, _LISTS)
 action: Final = property_decoder(tables.ACTIONS, _LISTS)
 action_row: Final = property_encoder(tables.ACTIONS, _LISTS)
 receipt: Final = property_decoder(tables.RECEIPTS, _LISTS)
-_receipt_properties: Final = property_encoder(tables.RECEIPTS, _LISTS)
+receipt_row: Final = property_encoder(tables.RECEIPTS, _LISTS)
 _slot: Final = property_decoder(tables.SLOTS, _LISTS)
 DECODERS: Final[Mapping[str, ReadProperties[Any]]] = {
     table.name: property_decoder(table, _LISTS) for table in tables.FOUND_BY_COLUMN

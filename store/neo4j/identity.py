@@ -4,21 +4,21 @@ One round trip by names, identifiers and ids: the server walks their clusters tw
 a longer chain of judgements costs a further one. What it sends holds for every tx, what was
 closed included, so a `Neo4jRegister` keeps it: what a reader has met is never asked for again, and
 a writer asks again only after it has written.
-Clusters are computed from the judgements open at the tx asked for. Blocking weights are
-integers computed outside the server, so both stores agree.
+Clusters are computed from the judgements open at the tx asked for. The server works out what a
+blocking key weighs, in whole thousandths as `resolution.blocking` says.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import filterfalse
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ...resolution import clusters
-from ...resolution.blocking import CROWD, HEAVIER_ENOUGH, hit_weight
+from ...resolution.blocking import COARSE_KINDS, COARSE_LIMIT, CROWD, HEAVIER_ENOUGH, LIMIT
 from ...resolution.known import (
     Known,
     Lookup,
@@ -30,10 +30,9 @@ from ...resolution.known import (
 )
 from ...resolution.names import NameRow
 from ...schema.entity import Alias, Entity, Identifier, Judgement
-from ...schema.interval import INF_US
 from ...schema.vocabulary import JudgementVerdict
 from . import codec
-from .calls import Calls
+from .calls import Calls, distinct
 from .cypher import register
 from .versions import EntityFacts, Properties, TaughtName, entity_facts, is_open
 
@@ -42,6 +41,14 @@ Names = tuple[Lookup, Sequence[str]]
 Proposal = tuple[Alias, int]
 """An alias that shares blocking keys with a name, and what they weigh."""
 _ALL_NORMS = 2**31 - 1
+
+
+class _BlockMatches(NamedTuple):
+    """What shares blocking keys with a name."""
+
+    aliases: list[Proposal]
+    bearers: int
+    """How many visible people have its family name, as far as the look-up counts them."""
 
 
 class _Lessons(NamedTuple):
@@ -85,6 +92,8 @@ class Neo4jRegister(ABC):
     def __init__(self) -> None:
         self._facts: dict[str, EntityFacts | None] = {}
         self._names: _NameAnswer | None = None
+        self.receipts_of_keys: dict[object, Properties | None] = {}
+        """What idempotency keys have written, as far as it was asked with the names."""
 
     @property
     @abstractmethod
@@ -119,10 +128,12 @@ class Neo4jRegister(ABC):
         for entity_id in entity_ids:
             self._facts.setdefault(entity_id, None)
 
-    def forget_names(self) -> None:
-        """Keep nothing of what was learned."""
-        self._facts.clear()
+    def forget_names(self, entity_ids: Iterable[str] | None = None) -> None:
+        """Keep nothing of what was learned of names, nor of these entities; None: of any."""
+        for entity_id in tuple(self._facts) if entity_ids is None else entity_ids:
+            self._facts.pop(entity_id, None)
         self._names = None
+        self.receipts_of_keys.clear()
 
     def unknown(self, entity_ids: Iterable[str]) -> tuple[str, ...]:
         """Those of some entities of which nothing was learned, in their order."""
@@ -143,8 +154,8 @@ class Neo4jRegister(ABC):
 
         # All entities that any look-up meets are fetched together.
         ids_of: list[set[str]] = []
-        for (lookup, _), match, near in zip(lookups, matches, proposals, strict=True):
-            owners_near = [alias.entity_id for alias, _ in near]
+        for (lookup, _), match, proposal in zip(lookups, matches, proposals, strict=True):
+            owners_near = [alias.entity_id for alias, _ in proposal.aliases]
             ids_of.append(match.owners.union(lookup.entity_ids, owners_near))
 
         all_ids: set[str] = set()
@@ -152,14 +163,14 @@ class Neo4jRegister(ABC):
             all_ids |= ids
         self._fetch(all_ids, tx_us)
 
-        bearers_of = self._bearers(lookups, proposals, tx_us)
         answers: list[Known] = []
         for place, ids in enumerate(ids_of):
-            answer = self._answer(ids, tx_us, match=matches[place], proposals=proposals[place])
+            proposal = proposals[place]
+            answer = self._answer(ids, tx_us, match=matches[place], proposals=proposal.aliases)
             visible_scopes = set(lookups[place][1])
             identifiers = [row for row in answer.identifiers if row.scope_id in visible_scopes]
             answer = replace(answer, identifiers=tuple(identifiers))
-            answers.append(replace(answer, bearers=bearers_of.get(place, 0)))
+            answers.append(replace(answer, bearers=proposal.bearers))
         return answers
 
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
@@ -223,87 +234,49 @@ class Neo4jRegister(ABC):
                 match.owners.add(str(row["entity_id"]))
         return match
 
-    def _by_block_keys(self, lookups: Sequence[Names], tx_us: int) -> list[list[Proposal]]:
+    def _by_block_keys(self, lookups: Sequence[Names], tx_us: int) -> list[_BlockMatches]:
         """What blocking keys propose for each look-up."""
-        proposals: list[list[Proposal]] = [[] for _ in lookups]
-        questions = self._block_questions(lookups)
+        proposals = [_BlockMatches([], 0) for _ in lookups]
+        questions: list[dict[str, Any]] = []
+        for place, (lookup, scopes) in enumerate(lookups):
+            if lookup.block_keys:
+                family = lookup.family._asdict() if lookup.family else {"limit": 0}
+                question = {"place": place, "scopes": distinct(scopes), "family": family}
+                questions.append(question | {"keys": list(map(list, lookup.block_keys))})
         if not questions:
             return proposals
 
         limit = max(lookup.limit for lookup, _ in lookups)
         records_of = self._block_matches(questions, tx_us, limit=limit, norms=limit)
         # where many of the heaviest names are closed or out of sight the lighter ones move up
-        scarce = [q for q in questions if _is_scarce(records_of.get(q["place"], []), limit)]
+        scarce = [q for q in questions if _is_scarce(records_of[q["place"]], limit)]
         if scarce:
             records_of |= self._block_matches(scarce, tx_us, limit=limit, norms=_ALL_NORMS)
 
-        for place, records in records_of.items():
+        for place, record in records_of.items():
             lookup, _ = lookups[place]
-            for record in records[: lookup.limit]:
-                alias = codec.alias(record["alias"], tx_us)
-                proposals[place].append((alias, int(record["weight"])))
+            aliases: list[Proposal] = []
+            for row, weight in record["aliases"][: lookup.limit]:
+                aliases.append((codec.alias(row, tx_us), int(weight)))
 
-            names = [(alias.surface, alias.norm) for alias, _ in proposals[place]]
-            norms = worth_it(names, lookup)
-            proposals[place] = [pair for pair in proposals[place] if pair[0].norm in norms]
+            norms = worth_it([(alias.surface, alias.norm) for alias, _ in aliases], lookup)
+            near_aliases = [pair for pair in aliases if pair[0].norm in norms]
+            proposals[place] = _BlockMatches(
+                near_aliases, int(record["bearers"]) if near_aliases else 0
+            )
 
         return proposals
 
-    def _block_questions(self, lookups: Sequence[Names]) -> list[dict[str, Any]]:
-        """The look-ups by blocking keys that weigh anything, by place."""
-        keys: set[str] = set()
-        for lookup, _ in lookups:
-            keys.update(key for key, _ in lookup.block_keys)
-        if not keys:
-            return []
-
-        counts: dict[str, tuple[str, int, int]] = {}
-        for record in self.calls.rows(register.BLOCK_COUNTS, keys=sorted(keys)):
-            count = str(record["kind"]), int(record["postings"]), int(record["total"])
-            counts[str(record["key"])] = count
-
-        questions: list[dict[str, Any]] = []
-        for place, (lookup, scopes) in enumerate(lookups):
-            weights = _key_weights(lookup, counts)
-            if weights:
-                distinct = list(dict.fromkeys(scopes))
-                questions.append({"place": place, "scopes": distinct, "weights": weights})
-
-        return questions
-
     def _block_matches(
         self, questions: Sequence[dict[str, Any]], tx_us: int, *, limit: int, norms: int
-    ) -> dict[int, list[Properties]]:
-        records_of: dict[int, list[Properties]] = {}
+    ) -> dict[int, Properties]:
         bound: dict[str, Any] = {"asked": list(questions), "tx": tx_us}
-        bound |= {"most": limit, "most_norms": norms}
+        bound |= {"most": limit, "most_norms": norms, "coarse": sorted(COARSE_KINDS)}
         bound |= {"heavier_enough": HEAVIER_ENOUGH, "crowd": CROWD}
-        for record in self.calls.rows(register.BLOCK_MATCHES, **bound):
-            records_of.setdefault(int(record["place"]), []).append(record)
-        return records_of
-
-    def _bearers(
-        self, lookups: Sequence[Names], proposals: Sequence[Sequence[Proposal]], tx_us: int
-    ) -> dict[int, int]:
-        """How many visible people have the family name of a look-up, by place, to its limit."""
-        questions: list[dict[str, Any]] = []
-        limits: list[int] = []
-        for place, (lookup, scopes) in enumerate(lookups):
-            family = lookup.family
-            if family is None or not proposals[place]:
-                continue
-            question: dict[str, Any] = {"key": family.key, "ending": family.ending}
-            questions.append({**question, "place": place, "scopes": list(dict.fromkeys(scopes))})
-            limits.append(family.limit)
-
-        if not questions:
-            return {}
-        bound: dict[str, Any] = {"asked": questions, "tx": tx_us, "inf": INF_US}
-        bound["most"] = max(limits)
-        return {
-            int(record["place"]): int(record["bearers"])
-            for record in self.calls.rows(register.BEARERS, **bound)
-        }
+        bound |= {"coarse_postings": COARSE_LIMIT, "most_postings": LIMIT}
+        bound["most_bearers"] = max(question["family"]["limit"] for question in questions)
+        records = self.calls.rows(register.BLOCK_MATCHES, **bound)
+        return {int(record["place"]): record for record in records}
 
     def _fetch(self, ids: set[str], tx_us: int) -> None:
         """Have the facts of these entities and of their clusters at a tx."""
@@ -360,13 +333,17 @@ class Neo4jRegister(ABC):
 
             entities = clusters.entities_as_of(entities, canonical, cases)
 
+        weights: dict[tuple[str, str], int] = {}
+        for alias, weight in proposals:
+            key = alias.entity_id, alias.norm
+            weights[key] = max(weight, weights.get(key, 0))
         lessons = _lessons(facts_of.values(), tx_us)
         return Known(
             identifiers=tuple(sorted(lessons.identifiers, key=identifier_order)),
             teachers=lessons.teachers,
             restrictions=lessons.restrictions,
             aliases=tuple(sorted({*match.aliases, *(a for a, _ in proposals)}, key=alias_order)),
-            weights=_alias_weights(proposals),
+            weights=weights,
             entities=entities,
             judgements=tuple(j for j in judgements if {j.left_id, j.right_id} <= entities.keys()),
             canonical=canonical,
@@ -378,7 +355,7 @@ def name_parameters(lookup: Lookup, scopes: Sequence[str]) -> dict[str, Any]:
     """A look-up of names as a statement takes it."""
     return {
         "norms": list(lookup.norms),
-        "alias_scopes": list(dict.fromkeys(scopes)),
+        "alias_scopes": distinct(scopes),
         "identifiers": list(map(list, lookup.identifiers)),
         "entity_ids": list(lookup.entity_ids),
     }
@@ -411,31 +388,6 @@ def _judgements(facts: Iterable[EntityFacts], tx_us: int) -> list[Judgement]:
     return [codec.judgement(rows[judgement_id], tx_us) for judgement_id in sorted(rows)]
 
 
-def _alias_weights(proposals: Iterable[Proposal]) -> dict[tuple[str, str], int]:
-    weights: dict[tuple[str, str], int] = {}
-    for alias, weight in proposals:
-        key = alias.entity_id, alias.norm
-        weights[key] = max(weight, weights.get(key, 0))
-    return weights
-
-
-def _key_weights(
-    lookup: Lookup, counts: Mapping[str, tuple[str, int, int]]
-) -> list[list[str | int]]:
-    """The keys that weigh anything, with their weights."""
-    weights: list[list[str | int]] = []
-    for key, occurrences in lookup.block_keys:
-        if key in counts:
-            kind, postings, total = counts[key]
-            weight = hit_weight(kind, occurrences, postings=postings, total=total)
-            if weight is not None:
-                weights.append([key, weight])
-
-    return weights
-
-
-def _is_scarce(records: Sequence[Properties], limit: int) -> bool:
-    if not records:
-        return True
-    minimum = HEAVIER_ENOUGH if records[0]["crowded"] else limit
-    return len(records) < minimum and records[0]["total"] > limit
+def _is_scarce(record: Properties, limit: int) -> bool:
+    minimum = HEAVIER_ENOUGH if record["crowded"] else limit
+    return len(record["aliases"]) < minimum and record["total"] > limit

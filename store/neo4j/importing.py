@@ -35,7 +35,7 @@ from ..port.store import Batch
 from .applying import ClockCounters, keep_journal
 from .calls import ServerLink, Writes, run_at_once
 from .connect import our_errors
-from .cypher import core, register
+from .cypher import core
 from .writer import Neo4jWriteTx
 
 BATCH_NODES: Final = 2_000
@@ -285,8 +285,8 @@ class ImportSteps:
 def _plan(open_link: Callable[[], ServerLink], tenant: str) -> None:
     link = open_link()
     # Numbers alone: what is inside the map of the other values does not count for a plan.
-    for text in (register.PUT_NAMES, core.PUT_FACTS):
-        run_at_once(link, tenant, "EXPLAIN " + text, inf=INF_US)
+    for name in ("rows", "claims"):
+        run_at_once(link, tenant, "EXPLAIN " + core.PUT_PART[name], inf=INF_US, tx=MIN_US)
 
 
 def _fields_of(batch: Batch) -> Iterator[str]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any, Final, LiteralString
 
 from ...resolution.known import Lookup
@@ -26,8 +27,13 @@ from ...schema.vocabulary import ActionKind
 from ..port import tables
 from ..port.importing import import_in_progress
 from ..port.records import (
+    BlockKeys,
+    DecidedValue,
     Names,
     NextReads,
+    PermissionChange,
+    PlacedVector,
+    RelatedEnds,
     SessionRecord,
     SessionSnapshot,
     SessionSummary,
@@ -35,21 +41,7 @@ from ..port.records import (
     TextPool,
     snapshot_seal,
 )
-from ..port.store import (
-    ActionRecord,
-    Ask,
-    BlockKeys,
-    Clock,
-    DecidedValue,
-    ManifestRecord,
-    Page,
-    PermissionChange,
-    PlacedVector,
-    Point,
-    RecordKind,
-    RelatedEnds,
-    TxEvent,
-)
+from ..port.store import ActionRecord, Ask, Clock, ManifestRecord, Page, Point, RecordKind, TxEvent
 from ..port.tables import ReadProperties, Record, RecordTable
 from ..port.vectors import Vectors
 from ..search.term_weights import POOL_TERMS, common, pool_of, visible_hits
@@ -114,15 +106,6 @@ _READ: Final[Mapping[RecordKind, tuple[LiteralString, Callable[[_Properties], ob
 }
 
 
-def export_records(calls: Reads, kind: RecordKind) -> Iterator[object]:
-    """Yield every record of a kind in a fixed order."""
-    # Events of sessions are joined from two statements, which no row of the table can say.
-    if kind is RecordKind.SESSION_EVENT:
-        return sessions.all_events(calls)
-    text, read = _READ[kind]
-    return (read(record["record"]) for record in calls.stream(text))
-
-
 _NO_LIMIT = 2**31 - 1
 
 
@@ -160,8 +143,12 @@ class SharedReads(Neo4jRegister):
     ) -> tuple[Record, ...]:
         """The records of a table with one of these values in a column, by the table's key."""
         decode: ReadProperties[Record] = codec.DECODERS[table.name]
+        ids = distinct(values)
+        if column == "idempotency_key" and self.receipts_of_keys.keys() >= set(ids):
+            receipts = filter(None, map(self.receipts_of_keys.get, ids))
+            return tuple(map(decode, sorted(receipts, key=itemgetter("object_id"))))
         text = register.FIND[f"{table.name}.{column}"]
-        bound = {"ids": distinct(values), "least": INF_US if open_only else MIN_US}
+        bound = {"ids": ids, "least": INF_US if open_only else MIN_US}
         return tuple(map(decode, self.calls.column(text, **bound))) if values else ()
 
     def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
@@ -197,26 +184,26 @@ class Neo4jReader(SharedReads):
         super().__init__()
         self._calls = calls
         self._near = near
-        names = names or Names(Lookup(), ())
-        lookup, scopes = names
+        lookup, scopes, _ = names or Names(Lookup(), ())
         bound = identity.name_parameters(lookup, scopes)
         records = calls.rows(register.OPENING, **bound)
         if not records:
             raise no_such_tenant()
 
         (opening,) = records
-        journal = journal_of(opening["journal"])
+        counters = opening["clock"]
+        journal = journal_of(counters)
         if journal is not None:
             raise import_in_progress(journal)
 
-        self._clock = clock_of(opening)
-        self._definitions = int(opening["definitions"])
-        self._erased_seq: int | None = opening["erased_seq"]
+        self._clock = clock_of(counters)
+        self._definitions = int(counters["definitions"])
+        self._erased_seq: int | None = counters["erased_seq"]
         """Where nothing later was erased; None for a tenant from before this was kept."""
         self._has_standing = bool(opening["has_standing"])
         """False where nothing could stand at any time up to the snapshot: then nothing is asked."""
         calls.share_claims(
-            opening["incarnation"] or "",
+            counters["incarnation"] or "",
             erased_seq=self._erased_seq or 0,
             snapshot_us=self._clock.last_us,
         )
@@ -545,7 +532,11 @@ class Neo4jReader(SharedReads):
 
     def records(self, kind: RecordKind) -> Iterator[object]:
         """Yield every record of a kind in a fixed order."""
-        return export_records(self._calls, kind)
+        # Events of sessions are joined from two statements, which no row of the table can say.
+        if kind is RecordKind.SESSION_EVENT:
+            return sessions.all_events(self._calls)
+        text, read = _READ[kind]
+        return (read(record["record"]) for record in self._calls.stream(text))
 
 
 def no_such_tenant() -> NotFound:

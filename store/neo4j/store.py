@@ -28,8 +28,8 @@ from ...resolution.names import NameRow
 from ...schema.errors import Conflict, TenureError, Unavailable
 from ...schema.interval import MIN_US
 from ..port.importing import ImportJournal, ImportStep, import_in_progress
-from ..port.records import Names, Resolve, Target
-from ..port.store import Migration, Result, VectorRow
+from ..port.records import Migration, Names, Resolve, Target
+from ..port.store import Result, VectorRow
 from ..port.vectors import Vectors
 from . import applying, checking
 from .applying import journal_of
@@ -334,7 +334,7 @@ class Neo4jStore:
             if tx.counters.definitions != after:
                 return False
             applying.define(tx.calls, tx.counters, [definition])
-            _keep(tx)
+            tx.counters.store(tx.calls)
             return True
 
         return self.transact(tenant, append)
@@ -345,7 +345,7 @@ class Neo4jStore:
         def put(tx: Neo4jWriteTx) -> None:
             tx.lock()
             applying.put_vectors(tx.calls, tx.counters, rows)
-            _keep(tx)
+            tx.counters.store(tx.calls)
 
         self.transact(tenant, put)
 
@@ -432,10 +432,6 @@ def _indexes() -> Indexes:
     from .vector_index import Indexes
 
     return Indexes()
-
-
-def _keep(tx: Neo4jWriteTx) -> None:
-    tx.counters.store(tx.calls)
 
 
 def open_store(

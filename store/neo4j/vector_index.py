@@ -22,8 +22,7 @@ from typing import Any, Final, LiteralString
 import neo4j
 
 from ...schema.errors import InvalidInput
-from ..port.records import Target
-from ..port.store import PlacedVector
+from ..port.records import PlacedVector, Target
 from ..port.vectors import Hit, VectorScore, unpack_vector
 from ..search.matrix import Matrix
 from . import codec

@@ -17,18 +17,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, LiteralString
 
+from ...resolution.known import Lookup
 from ...schema.claim import Claim, Row
 from ...schema.entity import AUDIT, SUGGESTION
 from ...schema.errors import Fault
 from ...schema.interval import INF_US, MIN_US
 from ..port.importing import import_in_progress
 from ..port.receipts import without_candidates
-from ..port.records import SNAPSHOTS_KEPT, SessionHead, SessionPlace, snapshot_seal
+from ..port.records import SNAPSHOTS_KEPT, Names, SessionHead, SessionPlace, snapshot_seal
 from ..port.store import Batch, Clock, SlotRead
 from . import applying, codec, sessions
 from .applying import ClockCounters
 from .calls import Writes, distinct, portions_of
 from .cypher import core, register
+from .identity import name_parameters
 from .reader import Neo4jReader, SharedReads, no_such_tenant
 
 
@@ -88,21 +90,29 @@ class Neo4jWriteTx(SharedReads):
         self.mark: tuple[int, bytes] | None = None
         """Sequence number and digest of the last event written, to find it again."""
 
-    def lock(self, *, importing: bool = False) -> Clock:
+    def lock(self, names: Names | None = None, *, importing: bool = False) -> Clock:
         """Take the tenant's write lock and return its counters; first call of all.
+
+        The names are looked up in the same round trip.
 
         Raises:
             Conflict: `in_progress`, unless the transaction is a step of the import.
         """
         if self._counters is None:
-            records = self._calls.rows(core.LOCK)
+            lookup, scopes, keys = names or Names(Lookup(), ())
+            bound = name_parameters(lookup, scopes)
+            records = self._calls.rows(core.LOCK, keys=list(keys), **bound)
             if not records:
                 raise no_such_tenant()
 
-            counters = ClockCounters.from_record(records[0])
+            counters = ClockCounters.from_record(records[0]["clock"])
             if counters.journal is not None and not importing:
                 raise import_in_progress(counters.journal)
             self._counters = counters
+            self.meet(lookup, scopes, records[0])
+            self.receipts_of_keys.update(dict.fromkeys(keys))
+            for receipt in records[0]["receipts"]:
+                self.receipts_of_keys[receipt["idempotency_key"]] = receipt
 
         return self._counters.clock
 
@@ -112,6 +122,10 @@ class Neo4jWriteTx(SharedReads):
         if self._counters is None:
             raise Fault("a write transaction begins with lock()", code="invariant_broken")
         return self._counters
+
+    def vocabulary_version(self) -> int:
+        """How many vocabulary definitions there are."""
+        return self.counters.definitions
 
     @property
     def calls(self) -> Writes:
@@ -231,7 +245,7 @@ class Neo4jWriteTx(SharedReads):
         """
         applying.write_batch(self.calls, self.counters, batch)
         self._unused.clear()
-        self.forget_names()
+        self.forget_names(_renamed_ids(batch))
         if batch.events:
             self.mark = batch.clock.seq, self.counters.digest
 
@@ -244,6 +258,19 @@ class Neo4jWriteTx(SharedReads):
         """Empty what erasure must empty, in every place."""
         empty(self.calls, self.counters, object_ids, entity_ids, nameless_ids)
         self.forget_names()
+
+
+def _renamed_ids(batch: Batch) -> set[str] | None:
+    """The entities of which a batch changes what a look-up says; None for any."""
+    # What is closed may have taught a name, and who may see a claim may see the names it taught.
+    closed = batch.close or batch.closed_aliases or batch.closed_judgements
+    if closed or batch.judgements or batch.permissions or batch.tombstones:
+        return None
+    entity_ids = {entity.entity_id for entity in batch.entities}
+    entity_ids.update(alias.entity_id for alias in batch.aliases)
+    entity_ids.update(identifier.entity_id for identifier in batch.identifiers)
+    entity_ids.update(case.entity_id for case in batch.reviews if case.entity_id)
+    return entity_ids
 
 
 def landed(calls: Writes, mark: tuple[int, bytes]) -> bool:

@@ -26,20 +26,8 @@ from ...schema.principal import EVERYONE_TAG
 from ...schema.record_json import from_plain, to_plain
 from ...schema.values import canonical_json, stamp_time
 from ...schema.vocabulary import JudgedBy, JudgementVerdict
-from ..port.store import (
-    ActionClosing,
-    ActionRecord,
-    Batch,
-    Clock,
-    Closing,
-    Flag,
-    PermissionChange,
-    SlotRecord,
-    StoredReceipt,
-    Tombstone,
-    TxEvent,
-    WriteTx,
-)
+from ..port.records import ActionClosing, Closing, Flag, PermissionChange, StoredReceipt, Tombstone
+from ..port.store import ActionRecord, Batch, Clock, SlotRecord, TxEvent, WriteTx
 from ..port.tables import RECEIPTS
 from ..timeline.ledger import RowLedger
 
@@ -217,19 +205,11 @@ def kept_receipt(
 
     `later_fields` are the values of fields that receipts of older versions do not have.
     """
-    body = first_receipt(tx, key)
-    if not body:
-        return None
-    plain = {**later_fields, **json.loads(body), "replayed": True}
-    return cast("Receipt", from_plain(kind, plain))
-
-
-def first_receipt(tx: WriteTx, key: str) -> str | None:
-    """The stored text of a receipt; None for a first call."""
     # An erasure keeps the receipt and empties it: such a call counts as never made.
     for receipt in tx.find(RECEIPTS, "object_id", (key,)):
         if receipt.body:
-            return receipt.body
+            plain = {**later_fields, **json.loads(receipt.body), "replayed": True}
+            return cast("Receipt", from_plain(kind, plain))
     return None
 
 

@@ -23,7 +23,8 @@ from ...schema.entity import Entity, Review
 from ...schema.errors import NotFound
 from ...schema.values import NO_VALUE_KEY, micros
 from ...schema.vocabulary import EntityState, Op, ReviewState, Status
-from ..port.store import Clock, Reader, Tombstone, WriteTx
+from ..port.records import Tombstone
+from ..port.store import Clock, Reader, WriteTx
 from ..port.tables import ACTIONS, SLOTS
 from ..timeline.reconcile import Reach
 from .change import Mandate, OperationChange, begin, kept_receipt, unknown_object

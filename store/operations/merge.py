@@ -184,7 +184,12 @@ def _join(
     change.judgements.append(row)
     take_canonical(change, known, dict.fromkeys(members, top))
     change.objects += roots
-    _restate_members(tx, change, entities, top)
+    # The id that survives is active when any part was; cases of the others are decided.
+    if EntityState.ACTIVE in {entity.state for entity in entities.values()}:
+        for _, entity in sorted(entities.items()):
+            if entity.state is EntityState.PENDING:
+                _accept_case(tx, change, entity, top)
+    restate(tx, change, entities, dict.fromkeys(entities, top))
     # An action that asks to lift one of these judgements has nothing left to ask.
     for judgement_id in change.closed_judgements:
         questions = tx.find(ACTIONS, "object_id", (judgement_id,), open_only=True)
@@ -344,18 +349,6 @@ def _reach(tx: WriteTx, members: Iterable[str], records: Iterable[SlotRecord]) -
         if record.subject_id:
             subjects[record.slot_key] = record.subject_id
     return reach_of(history_of(tx, members) if subjects else (), subjects)
-
-
-def _restate_members(
-    tx: WriteTx, change: OperationChange, entities: Mapping[str, Entity], top: str
-) -> None:
-    """The id that survives is active when any part was; cases of the others are decided."""
-    states = {entity.state for entity in entities.values()}
-    if EntityState.ACTIVE in states:
-        for _, entity in sorted(entities.items()):
-            if entity.state is EntityState.PENDING:
-                _accept_case(tx, change, entity, top)
-    restate(tx, change, entities, dict.fromkeys(entities, top))
 
 
 def _accept_case(tx: WriteTx, change: OperationChange, entity: Entity, top: str) -> None:

@@ -167,11 +167,13 @@ def _digest(key: bytes, message: bytes) -> bytes:
 
 
 class Names(NamedTuple):
-    """The names that a reader is opened for."""
+    """The names that a reader is opened for, or a writer locks for."""
 
     lookup: Lookup
     scopes: tuple[str, ...]
     """Canonical ids of the scopes whose aliases are visible."""
+    keys: tuple[str, ...] = ()
+    """Of a writer: the idempotency keys whose receipts it will find."""
 
 
 def held_ask(object_ids: Sequence[str], newest: int) -> Ask:

@@ -25,22 +25,16 @@ from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
 from .importing import Importing
 from .records import (
-    ActionClosing,
     ActionRecord,
     Ask,
     Batch,
-    BlockKeys,
-    CanonicalId,
     Clock,
-    Closing,
     DecidedValue,
-    Flag,
     ManifestRecord,
     Migration,
     Names,
     NextReads,
     Page,
-    PermissionChange,
     PlacedVector,
     Point,
     RecordKind,
@@ -52,10 +46,8 @@ from .records import (
     SessionSummary,
     SlotRead,
     SlotRecord,
-    StoredReceipt,
     SubjectSpan,
     TextPool,
-    Tombstone,
     TxEvent,
     Usage,
     VectorRow,
@@ -64,33 +56,21 @@ from .tables import Record, RecordTable
 from .vectors import Vectors
 
 __all__ = [
-    "ActionClosing",
     "ActionRecord",
     "Ask",
     "Batch",
-    "BlockKeys",
-    "CanonicalId",
     "Clock",
-    "Closing",
-    "DecidedValue",
-    "Flag",
     "IdentityReads",
     "ManifestRecord",
-    "Migration",
     "Names",
     "NextReads",
     "Page",
-    "PermissionChange",
-    "PlacedVector",
     "Point",
     "Reader",
     "RecordKind",
-    "RelatedEnds",
     "SlotRead",
     "SlotRecord",
     "Store",
-    "StoredReceipt",
-    "Tombstone",
     "TxEvent",
     "Usage",
     "VectorRow",
@@ -222,8 +202,15 @@ class IdentityReads(Protocol):
 class WriteTx(IdentityReads, ClaimReads, Protocol):
     """One write transaction of a tenant; leaving it cleanly commits."""
 
-    def lock(self) -> Clock:
-        """Take the tenant's write lock and return its counters; first call of all."""
+    def lock(self, names: Names | None = None) -> Clock:
+        """Take the tenant's write lock and return its counters; first call of all.
+
+        `names` tells what will be looked up first, and changes no answer.
+        """
+        ...
+
+    def vocabulary_version(self) -> int:
+        """How many vocabulary definitions there are."""
         ...
 
     def open_rows(self, reads: Sequence[SlotRead]) -> tuple[tuple[Row, ...], ...]:

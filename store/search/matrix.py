@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...schema.errors import Fault
-from ..port.store import Clock, PlacedVector
+from ..port.records import PlacedVector
+from ..port.store import Clock
 from ..port.vectors import SQUARE_LIMIT, Hit, VectorScore, check_vector
 from .caches import DEFAULT_BOUNDS
 
@@ -162,7 +163,8 @@ class VectorRows:
             return
 
         self._scan = None
-        self._grow(max(claims))
+        missing = max(claims) + 1 - len(self._first)
+        self._first.extend([_NO_ROW] * missing)
         start = self._count
         self._append(np.asarray(claims, np.int32), values)
         old_rows: list[int] = []
@@ -201,11 +203,6 @@ class VectorRows:
             fresh.put(owners_left[live].tolist(), part[start + live].tolist(), block[live])
 
         return fresh
-
-    def _grow(self, claim: int) -> None:
-        missing = claim + 1 - len(self._first)
-        if missing > 0:
-            self._first.extend([_NO_ROW] * missing)
 
     def _append(self, claims: Ints, values: Floats) -> None:
         count = 0
@@ -636,7 +633,10 @@ class Matrices:
         matrix.sync(source)
 
         with self._lock:
-            self._make_room()
+            used_bytes = self.used_bytes
+            while used_bytes > self._most_bytes and len(self._held) > 1:
+                _, (_, oldest) = self._held.popitem(last=False)
+                used_bytes -= oldest.nbytes
 
         return matrix
 
@@ -644,9 +644,3 @@ class Matrices:
     def used_bytes(self) -> int:
         """What all of them take."""
         return sum(matrix.nbytes for _, matrix in list(self._held.values()))
-
-    def _make_room(self) -> None:
-        used_bytes = self.used_bytes
-        while used_bytes > self._most_bytes and len(self._held) > 1:
-            _, (_, matrix) = self._held.popitem(last=False)
-            used_bytes -= matrix.nbytes

@@ -115,7 +115,9 @@ class Proposals:
                         weights[key] = weight
             weights_of.append(weights)
 
-        norms_of = self._norms_behind({key for weights in weights_of for key in weights})
+        keys = sorted({key for weights in weights_of for key in weights})
+        rows = self._db.execute(register_sql.POSTINGS, (codec.list_json(keys),))
+        norms_of: dict[str, list[int]] = {key: json.loads(numbers) for key, numbers in rows}
         questions: list[_Question] = []
         for (lookup, scopes), weights in zip(lookups, weights_of, strict=True):
             postings_of = [Posting(weight, norms_of[key]) for key, weight in weights.items()]
@@ -128,10 +130,6 @@ class Proposals:
         """Kind and number of norms of each key that any norm carries."""
         rows = self._db.execute(register_sql.BLOCK_COUNTS, (codec.list_json(sorted(keys)),))
         return {key: (kind, postings) for key, kind, postings in rows}
-
-    def _norms_behind(self, keys: Iterable[str]) -> dict[str, list[int]]:
-        rows = self._db.execute(register_sql.POSTINGS, (codec.list_json(sorted(keys)),))
-        return {key: json.loads(numbers) for key, numbers in rows}
 
     def _first_norms(self, questions: Sequence[_Question]) -> list[dict[str, int]]:
         """Each question's heaviest norms with their weight, as many as its limit.
@@ -466,10 +464,14 @@ class SqliteRegister:
     ) -> Mapping[str, Entity]:
         rows = map(codec.entity, self._db.execute(register_sql.ENTITIES, bound))
         entities = {row.entity_id: row for row in sorted(rows, key=attrgetter("entity_id"))}
-        if tx_us < self._last_us:
-            return clusters.entities_as_of(entities, canonical, self._cases(bound))
+        if tx_us >= self._last_us:
+            return entities
 
-        return entities
+        parameters = {**bound, "suggestion": SUGGESTION, "audit": AUDIT}
+        cases: dict[str, clusters.PendingCase] = {}
+        for raw, state, target in self._db.execute(register_sql.CASES_THEN, parameters):
+            cases[raw] = clusters.PendingCase(ReviewState(state), target is not None)
+        return clusters.entities_as_of(entities, canonical, cases)
 
     def _lessons_of(self, bound: dict[str, object], tx_us: int) -> _Lessons:
         lessons = _Lessons({}, {}, {})
@@ -485,13 +487,6 @@ class SqliteRegister:
             if line[7] is not None:
                 lessons.teachers[object_id] = codec.teacher(line)
         return lessons
-
-    def _cases(self, bound: dict[str, object]) -> dict[str, clusters.PendingCase]:
-        parameters = {**bound, "suggestion": SUGGESTION, "audit": AUDIT}
-        cases: dict[str, clusters.PendingCase] = {}
-        for raw, state, target in self._db.execute(register_sql.CASES_THEN, parameters):
-            cases[raw] = clusters.PendingCase(ReviewState(state), target is not None)
-        return cases
 
     def _judgements(self, bound: dict[str, object], tx_us: int) -> list[Judgement]:
         return [

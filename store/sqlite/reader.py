@@ -20,23 +20,17 @@ from ...schema.interval import INF_US, MIN_US
 from ...schema.vocabulary import ActionKind
 from ..port import tables
 from ..port.records import (
+    BlockKeys,
     NextReads,
+    PermissionChange,
+    PlacedVector,
     SessionRecord,
     SessionSnapshot,
     SessionSummary,
     SessionText,
     snapshot_seal,
 )
-from ..port.store import (
-    ActionRecord,
-    BlockKeys,
-    Clock,
-    ManifestRecord,
-    PermissionChange,
-    PlacedVector,
-    RecordKind,
-    TxEvent,
-)
+from ..port.store import ActionRecord, Clock, ManifestRecord, RecordKind, TxEvent
 from ..port.tables import Decoder, Record, RecordTable
 from ..port.vectors import Vectors
 from . import apply, codec, register_sql, sql
@@ -96,11 +90,6 @@ _READ: Final[dict[RecordKind, Callable[[sqlite3.Connection], Iterator[object]]]]
     RecordKind.USAGE: _plain(register_sql.ALL_USAGE, codec.usage),
     RecordKind.SESSION_EVENT: apply.all_session_events,
 }
-
-
-def records(db: sqlite3.Connection, kind: RecordKind) -> Iterator[object]:
-    """Yield every record of a kind in a fixed order."""
-    return _READ[kind](db)
 
 
 class ClaimLookups:
@@ -304,7 +293,7 @@ class SqliteReader(Timelines, SqliteRegister, ClaimLookups):
 
     def records(self, kind: RecordKind) -> Iterator[object]:
         """Yield every record of a kind in a fixed order."""
-        return records(self._db, kind)
+        return _READ[kind](self._db)
 
     def _text(self, statement: str, key: str) -> str | None:
         row = self._db.execute(statement, (key,)).fetchone()

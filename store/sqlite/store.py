@@ -32,8 +32,8 @@ from .partition import Partition, Tuning, create, migrate, other_tenant, require
 if TYPE_CHECKING:  # opening loads nothing of reading, and reading nothing of writing
     from ...resolution.names import NameRow
     from ..port.importing import ImportJournal, ImportStep
-    from ..port.records import Names
-    from ..port.store import Migration, Result, VectorRow
+    from ..port.records import Migration, Names
+    from ..port.store import Result, VectorRow
     from .reader import SqliteReader
     from .writer import SqliteWriteTx
 

@@ -21,8 +21,8 @@ from ...schema.claim import Permissions, Row, Version
 from ...schema.interval import INF_US, Interval
 from ...schema.principal import Sight
 from ...schema.vocabulary import Status
-from ..port.records import DecidedValue, SubjectSpan, TextPool
-from ..port.store import Ask, Clock, Page, Point, RelatedEnds
+from ..port.records import DecidedValue, RelatedEnds, SubjectSpan, TextPool
+from ..port.store import Ask, Clock, Page, Point
 from . import codec, sql
 from .caches import Caches
 from .codec import Body, Line

@@ -14,14 +14,15 @@ from ...resolution.known import Known, Lookup
 from ...schema.claim import Claim, Row
 from ...schema.errors import Fault
 from ...schema.principal import Sight
-from ..port.records import SNAPSHOTS_KEPT, SessionHead, SessionPlace, snapshot_seal
-from ..port.store import (
-    Batch,
-    Clock,
-    Point,
+from ..port.records import (
+    SNAPSHOTS_KEPT,
+    Names,
     RelatedEnds,
-    SlotRead,
+    SessionHead,
+    SessionPlace,
+    snapshot_seal,
 )
+from ..port.store import Batch, Clock, Point, SlotRead
 from . import apply, codec, register_sql, sql
 from .caches import Caches, LookupCache
 from .identity import SqliteRegister
@@ -50,7 +51,7 @@ class SqliteWriteTx(SqliteRegister, ClaimLookups):
 
     # --- its life
 
-    def lock(self, *, importing: bool = False) -> Clock:
+    def lock(self, names: Names | None = None, *, importing: bool = False) -> Clock:
         """Take the tenant's write lock and return its counters; first call of all.
 
         Raises:
@@ -95,6 +96,10 @@ class SqliteWriteTx(SqliteRegister, ClaimLookups):
         if not self._db.in_transaction:
             raise Fault("a write transaction begins with lock()", code="invariant_broken")
         return self._db
+
+    def vocabulary_version(self) -> int:
+        """How many vocabulary definitions there are."""
+        return int(self._connection().execute(sql.COUNT_DEFINITIONS).fetchone()[0])
 
     # --- identity
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ...schema.claim import Claim, Look, Row
 from ...schema.interval import INF_US, Interval
 from ...schema.vocabulary import Op
-from ..port.store import Closing
+from ..port.records import Closing
 from .reconcile import TIED_HEAD, Plan, Reach, Tie, net, plan, rows_after, ties_of
 
 RowKey = tuple[str, Interval, Look]

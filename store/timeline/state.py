@@ -169,8 +169,8 @@ def _many_state(states: Sequence[SlotState]) -> SlotState:
     clean.sort(key=lambda s: (s.candidates[0].tx, s.candidates[0].object_id))
     candidates = tuple(chain.from_iterable(map(attrgetter("candidates"), states)))
     if not clean:
-        worst = _worst(states)
-        return replace(worst, candidates=candidates) if worst else UNKNOWN
+        by_rank = sorted(states, key=lambda s: (_ORDER.index(s.status), s.reason == "no_value"))
+        return replace(by_rank[0], candidates=candidates) if by_rank else UNKNOWN
 
     # A bound that is not there is an open end, so the narrowest stretch is that of the others.
     latest = max(clean, key=lambda s: MIN_US if s.valid_from is None else micros(s.valid_from))
@@ -192,11 +192,6 @@ def _many_state(states: Sequence[SlotState]) -> SlotState:
 
 
 _ORDER = (SlotStatus.DISPUTED, SlotStatus.ERASED, SlotStatus.DENIED, SlotStatus.UNKNOWN)
-
-
-def _worst(states: Sequence[SlotState]) -> SlotState | None:
-    by_rank = sorted(states, key=lambda s: (_ORDER.index(s.status), s.reason == "no_value"))
-    return by_rank[0] if by_rank else None
 
 
 def _first(version: Version) -> tuple[int, str]:

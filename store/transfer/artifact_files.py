@@ -237,15 +237,13 @@ class ArtifactFiles:
         try:
             self._files.pipe_file(path, data)
         except FileNotFoundError:
-            self._check_bucket()
+            # `makedirs` would make one of any mistyped name.
+            bucket = self._root.partition("/")[0]  # none of a path that begins with a slash
+            if bucket and not self._files.exists(bucket):
+                sentence = f"there is no bucket {bucket!r}; make it, or name another"
+                raise FileNotFoundError(sentence) from None
             self._files.makedirs(_folder(path), exist_ok=True)
             self._files.pipe_file(path, data)
-
-    def _check_bucket(self) -> None:
-        """Refuse a bucket that is not there: `makedirs` would make one of any mistyped name."""
-        bucket = self._root.partition("/")[0]  # none of a path that begins with a slash
-        if bucket and not self._files.exists(bucket):
-            raise FileNotFoundError(f"there is no bucket {bucket!r}; make it, or name another")
 
     @contextmanager
     def _reaching(self) -> Generator[None]:

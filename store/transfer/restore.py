@@ -271,19 +271,11 @@ def _apply_group(
         raise import_in_progress(journal)
 
     seq, last_us = clock.seq, clock.last_us
-    for kind, records in _batches(group):
-        if kind is RecordKind.EVENT:
-            seq, last_us = records[-1].seq, records[-1].tx
-        tx.apply(batch_of(kind, records, header.clock(seq, last_us)))
-
-    return None if end == export.records else replace(journal, applied=end)
-
-
-def _batches(
-    group: _Records,
-) -> Iterator[tuple[RecordKind, list[Any]]]:
-    """The records of a group, some of one kind at a time."""
     for kind, pairs in groupby(group, key=itemgetter(0)):
         records = (record for _, record in pairs)
         while batch := list(islice(records, BATCH_RECORDS)):
-            yield kind, batch
+            if kind is RecordKind.EVENT:
+                seq, last_us = batch[-1].seq, batch[-1].tx
+            tx.apply(batch_of(kind, batch, header.clock(seq, last_us)))
+
+    return None if end == export.records else replace(journal, applied=end)

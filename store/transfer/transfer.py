@@ -26,21 +26,23 @@ from ...schema.record_json import from_plain, to_plain
 from ...schema.terms import TERMS_VERSION
 from ...schema.values import ENTITY_KEY, NO_VALUE_KEY, canonical_json, fields_of
 from ...schema.vocabulary import Authority
-from ..port.records import SessionRecord
+from ..port.records import (
+    BlockKeys,
+    CanonicalId,
+    Flag,
+    PermissionChange,
+    SessionRecord,
+    StoredReceipt,
+    Tombstone,
+)
 from ..port.store import (
     ActionRecord,
     Batch,
-    BlockKeys,
-    CanonicalId,
     Clock,
-    Flag,
     ManifestRecord,
-    PermissionChange,
     Reader,
     RecordKind,
     SlotRecord,
-    StoredReceipt,
-    Tombstone,
     TxEvent,
     Usage,
     VectorRow,

@@ -14,7 +14,7 @@ SAM = Principal(user="sam", projects=frozenset({"atlas"}))
 
 def test_names_of_the_request_and_of_the_caller_are_looked_up_together() -> None:
     request = parse_request("conversation", query="Where does Ann Lee sit?", entities=["Ben Ode"])
-    lookup, scopes = compile_names(request, SAM, DEFAULT.compile)
+    lookup, scopes, _ = compile_names(request, SAM, DEFAULT.compile)
 
     assert {"ann lee", "ben ode"} <= set(lookup.norms)
     assert dict(lookup.identifiers) == {"project": "atlas", "tenant": "default", "user": "sam"}

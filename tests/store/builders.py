@@ -21,16 +21,8 @@ from tenure.schema.vocabulary import (
     StateLayer,
     Status,
 )
-from tenure.store.port.store import (
-    Batch,
-    Clock,
-    Closing,
-    SlotRead,
-    SlotRecord,
-    Store,
-    StoredReceipt,
-    TxEvent,
-)
+from tenure.store.port.records import Closing, StoredReceipt
+from tenure.store.port.store import Batch, Clock, SlotRead, SlotRecord, Store, TxEvent
 from tenure.store.timeline import reconcile
 from tenure.tests.support.entities import alias as alias
 from tenure.tests.support.entities import entity as entity

@@ -27,30 +27,30 @@ from tenure.store.commit.sessions import append_events
 from tenure.store.port import store as port
 from tenure.store.port.importing import Importing
 from tenure.store.port.records import (
+    ActionClosing,
+    Closing,
+    Flag,
     NextReads,
+    PermissionChange,
     ScopeTurns,
     SessionPlace,
     SessionRecord,
     SessionText,
     SubjectSpan,
+    Tombstone,
 )
 from tenure.store.port.store import (
-    ActionClosing,
     ActionRecord,
     Ask,
     Batch,
     CandidateReads,
     ClaimReads,
-    Closing,
-    Flag,
     IdentityReads,
-    PermissionChange,
     Point,
     Reader,
     RecordKind,
     SlotRead,
     Store,
-    Tombstone,
     VectorRow,
     WriteTx,
 )
@@ -324,6 +324,7 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     ),
     # WriteTx
     "WriteTx.lock": writing(lambda t: t.lock()),
+    "WriteTx.vocabulary_version": writing(lambda t: t.vocabulary_version()),
     "ClaimReads.find, under the lock": writing(
         lambda t: t.find(RECEIPTS, "idempotency_key", ["t-key"])
     ),

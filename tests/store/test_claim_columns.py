@@ -67,14 +67,14 @@ def line_of(stated: Assertion) -> tuple[Any, ...]:
 @pytest.mark.parametrize("stated", [Say(object_id="o1").assertion(1, 0), full()])
 def test_what_is_written_is_what_is_read(stated: Assertion) -> None:
     assert embedded.assertion(line_of(stated)) == stated
-    node = graph.claim_row(stated, tenant="acme", n=1, live=True)["props"]
+    node = graph.claim_row(stated, tenant="acme", live=True)["props"]
     assert graph.assertion(node) == stated
 
 
 @pytest.mark.parametrize("stated", [Say(object_id="o1").assertion(1, 0), full()])
 def test_what_a_node_leaves_out_reads_as_an_older_node_that_says_it(stated: Assertion) -> None:
     columns = (*CLAIM_COLUMNS, *SECRET_COLUMNS)
-    node = graph.claim_row(stated, tenant="acme", n=1, live=True)["props"]
+    node = graph.claim_row(stated, tenant="acme", live=True)["props"]
     older_node = node | dict(zip(names_of(columns), encoder(columns)(stated), strict=True))
     bodies = [
         graph.body([properties.get(name) for name in cypher.LINE_NAMES])
@@ -95,7 +95,7 @@ def test_a_node_leaves_out_nothing_that_differs() -> None:
         details=replace(plain.details, update_path=""),
         content=replace(plain.content, normalized_claim=""),
     )
-    node = graph.claim_row(stated, tenant="acme", n=1, live=True)["props"]
+    node = graph.claim_row(stated, tenant="acme", live=True)["props"]
     assert (node["since_us"], node["update_path"], node["normalized_claim"]) == (7, "", "")
     assert graph.assertion(node) == stated
 

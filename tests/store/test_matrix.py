@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.schema.errors import Fault, InvalidInput
-from tenure.store.port.store import Clock, PlacedVector
+from tenure.store.port.records import PlacedVector
+from tenure.store.port.store import Clock
 from tenure.store.port.vectors import (
     FULL,
     MOST_DIMENSIONS,

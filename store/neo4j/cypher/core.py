@@ -27,12 +27,6 @@ from .template import removal, statement
 
 _FRAGMENTS: Final[Mapping[str, LiteralString]] = {
     **_QUESTIONS,
-    "counters": """
-RETURN k.seq AS seq, k.last_us AS last_us, k.next_vid AS next_vid, k.vec_seq AS vec_seq,
-  k.serial AS serial, k.norms AS norms, k.definitions AS definitions, k.digest AS digest,
-  k.import_digest AS import_digest, k.import_applied AS import_applied,
-  k.import_total AS import_total
-""",
     "ends": """
 MATCH (a:Claim {tenant_id: $tenant, object_id: row.src})
   MATCH (b:Claim {tenant_id: $tenant, object_id: row.dst})
@@ -83,11 +77,17 @@ RETURN first.secret AS secret
 LOCK: Final[LiteralString] = _statement("""
 MATCH (k:TenantClock {tenant_id: $tenant})
 SET k.seq = k.seq + 0
-{counters}
+WITH {clock}
+{named}
+RETURN clock, aliases, identifiers, entities, COLLECT {
+  UNWIND $given.keys AS key
+  MATCH (r:Receipt) WHERE r.tenant_id = $tenant AND r.idempotency_key = key
+  RETURN properties(r) } AS receipts
 """)
+"""The counters under the lock, what `KNOWN` answers, and what idempotency keys have written."""
 CLOCK: Final[LiteralString] = _statement("""
 MATCH (k:TenantClock {tenant_id: $tenant})
-{counters}
+RETURN {clock}
 """)
 SET_CLOCK: Final[LiteralString] = """
 MATCH (k:TenantClock {tenant_id: $tenant}) SET k += $given.clock
@@ -107,119 +107,264 @@ UNWIND $given.rows AS row
 CREATE (:TenantKey {tenant_id: $tenant, epoch: row.epoch, secret: row.secret})
 """
 
-# --- writing facts
+# --- writing a batch
 
-PUT_FACTS: Final[LiteralString] = _statement("""
-CALL () {
-  UNWIND $given.events AS row
-  CREATE (t:TxEvent {tenant_id: $tenant, seq: row.seq, tx: row.tx, actor: row.actor, op: row.op,
-    object_ids: row.object_ids, digest: row.digest})
-  RETURN count(t) AS events }
-CALL () {
-  UNWIND $given.slots AS row
-  MERGE (s:Slot {tenant_id: $tenant, slot_key: row.slot_key})
-  ON CREATE SET s.n = row.n, s.subject_id = row.subject_id, s.about_id = row.subject_id,
-    s.slot = row.slot, s.scope_id = row.scope_id, s.many = row.many, s.name = row.name
-  RETURN count(s) AS slots }
-CALL () {
-  UNWIND $given.claims AS row
-  MATCH (s:Slot {tenant_id: $tenant, slot_key: row.slot_key})
-  CREATE (c:Claim {tenant_id: $tenant, object_id: row.object_id})
-  SET c += row.props, c.signature = row.signature, c.recorded_at = datetime(row.recorded_at)
-  FOREACH (_ IN CASE WHEN s.many AND c.erased IS NULL THEN [1] ELSE [] END |
-    SET c.held = row.held)
-  FOREACH (_ IN row.text | SET s.about_id = c.subject_id)
-  FOREACH (_ IN row.live | SET c:Live)
-  FOREACH (_ IN row.standing | SET c:Standing)
-  FOREACH (_ IN row.decaying | SET c:Decaying)
-  CREATE (c)-[:ASSERTS]->(s)
-  WITH c, row
-  CALL (c, row) {
-    UNWIND row.turn AS _
-    WITH c, head(COLLECT {
-      MATCH (t:Claim) WHERE t.tenant_id = $tenant AND t.scope_id = c.scope_id AND t.turn >= 1
-      RETURN t.turn ORDER BY t.tenant_id DESC, t.scope_id DESC, t.turn DESC LIMIT 1 }) AS last
-    SET c.turn = coalesce(last, 0) + 1 }
-  RETURN count(c) AS claims }
-CALL () {
-  UNWIND $given.close AS row
-  MATCH (v:Fact {tenant_id: $tenant, vid: row.vid})
-  WHERE v.replaced_at IS NULL
-  SET v.replaced_at = datetime(row.replaced_at)
-  REMOVE v.open
-  WITH v, row
-  OPTIONAL MATCH (e:Entity)-[h:HAS_FACT]->(v)
-  SET h.replaced_at = v.replaced_at
-  WITH v, row, e
-  CALL (v, row, e) {
-    MATCH (v)-[:PIECE_OF]->(c:Claim) WHERE c.value_entity_id IS NOT NULL
-    MATCH (o:Entity {tenant_id: $tenant, entity_id: c.value_entity_id})
-    MATCH (e)-[f:FACT|DENIED]->(o) WHERE f.vid = v.vid
-    SET f.replaced_at = v.replaced_at }
-  RETURN count(DISTINCT v) AS closed }
-CALL () {
-  UNWIND $given.rows AS row
-  MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})-[:ASSERTS]->(s:Slot)
-  CREATE (v:Fact {tenant_id: $tenant, vid: row.vid, slot_key: s.slot_key,
-    object_id: row.object_id, slot: s.slot, valid_from: datetime(row.valid_from),
-    valid_to: datetime(row.valid_to), recorded_at: datetime(row.recorded_at),
-    replaced_at: datetime(row.replaced_at), status: row.status, reason: row.reason,
-    head: row.head, deny: row.deny, open: row.open, continues: row.continues})
-  CREATE (v)-[:VERSION_OF]->(s)
-  CREATE (v)-[:PIECE_OF]->(c)
-  FOREACH (_ IN CASE WHEN c.erased IS NULL THEN row.live ELSE [] END | SET c:Live)
-  WITH v, c
-  {caption}
-  WITH v, c
-  CALL (v, c) {
-    WITH v, c WHERE c.subject_id IS NOT NULL
-    MERGE (e:Entity {tenant_id: $tenant, entity_id: c.subject_id})
-    CREATE (e)-[:HAS_FACT {{times}}]->(v)
-    WITH v, c, e WHERE c.value_entity_id IS NOT NULL
-    MERGE (o:Entity {tenant_id: $tenant, entity_id: c.value_entity_id})
-    FOREACH (_ IN CASE WHEN v.deny THEN [] ELSE [1] END | CREATE (e)-[:FACT {relation}]->(o))
-    FOREACH (_ IN CASE WHEN v.deny THEN [1] ELSE [] END | CREATE (e)-[:DENIED {relation}]->(o)) }
-  RETURN count(v) AS rows }
-CALL () {
-  UNWIND $given.receipts AS row
-  CREATE (r:Receipt {tenant_id: $tenant, object_id: row.object_id, n: row.n, tx: row.tx,
-    body: row.body, idempotency_key: row.idempotency_key, fingerprint: row.fingerprint})
-  RETURN count(r) AS receipts }
-CALL () {
-  UNWIND $given.edges AS row
-  {ends}
-  CREATE (a)-[e:$(row.kind) {edge}]->(b)
-  RETURN count(e) AS edges }
-CALL () {
-  UNWIND $given.closed AS vid
-  MATCH (v:Fact {tenant_id: $tenant, vid: vid})-[:PIECE_OF]->(c:Claim)
-  WITH DISTINCT c
-  WITH c, EXISTS { MATCH (c)<-[:PIECE_OF]-(o:Fact) WHERE o.open = 0 } AS live
-  FOREACH (_ IN CASE WHEN live THEN [] ELSE [1] END | REMOVE c:Live)
-  RETURN count(c) AS moved }
-MATCH (k:TenantClock {tenant_id: $tenant})
-FOREACH (counters IN $given.clock | SET k += counters)
-RETURN events, slots, claims, closed, rows, receipts, edges
-""")
-"""Every part of an ordinary write in one round trip; an empty list is a part without effect: one of
-the clock does not wait for the tenant's lock. Each turn takes the number behind the last one of its
-scope, which its index tells at once where all that it is over orders the answer."""
-
-PUT_FLAGS: Final[LiteralString] = """
+# An entity may have been made by a row that points at it before its name came, and what was written
+# first about its making stays: hence `coalesce`. Both ends of a judgement are relationships: a
+# cluster is walked from any of its members. `SAME_AS` is a star, never a chain: a canonical entity
+# has no open one. `newest` is true of one version of a case, so that a queue reads no others.
+PUT_PART: Final[Mapping[str, LiteralString]] = {
+    "entities": """
+UNWIND $given.entities AS row
+MERGE (e:Entity {tenant_id: $tenant, entity_id: row.entity_id})
+SET e.scope_id = coalesce(e.scope_id, row.scope_id),
+  e.tx_start = coalesce(e.tx_start, row.tx_start),
+  e.created_by = coalesce(e.created_by, row.created_by), e.n = coalesce(e.n, row.n)
+SET e.name = row.name, e.type = row.type, e.state = row.state, e.recorded = row.recorded
+RETURN count(e) AS entities
+""",
+    "closed_aliases": """
+UNWIND $given.closed_aliases AS row
+MATCH (a:Alias {tenant_id: $tenant, alias_key: row.alias_key})
+WHERE a.entity_id = row.entity_id AND a.tx_end = $inf
+SET a.tx_end = row.tx, a.alias_key = row.closed_key
+RETURN count(a) AS closed_aliases
+""",
+    "aliases": """
+UNWIND $given.aliases AS row
+MATCH (e:Entity {tenant_id: $tenant, entity_id: row.props.entity_id})
+CREATE (a:Alias {tenant_id: $tenant, alias_key: row.alias_key})-[:ALIAS_OF]->(e)
+SET a += row.props, a.n = row.n
+RETURN count(a) AS aliases
+""",
+    "identifiers": """
+UNWIND $given.identifiers AS row
+MATCH (e:Entity {tenant_id: $tenant, entity_id: row.entity_id})
+CREATE (i:Identifier {tenant_id: $tenant, identifier_key: row.identifier_key, n: row.n,
+  entity_id: row.entity_id, scheme: row.scheme, value: row.value, tx_start: row.tx_start,
+  tx_end: row.tx_end, scope_id: row.scope_id, object_id: row.object_id})-[:IDENTIFIES]->(e)
+RETURN count(i) AS identifiers
+""",
+    "norms": """
+UNWIND $given.norms AS row
+MERGE (m:Norm {tenant_id: $tenant, norm: row.norm})
+ON CREATE SET m.n = row.n
+WITH m, row
+CALL (m, row) {
+  UNWIND row.keys AS held
+  MERGE (b:BlockKey {tenant_id: $tenant, key: held[0]})
+  ON CREATE SET b.kind = held[1]
+  MERGE (m)-[:HAS_KEY]->(b) }
+RETURN count(CASE WHEN m.n = row.n THEN 1 END) AS norms
+""",
+    "events": """
+UNWIND $given.events AS row
+CREATE (t:TxEvent {tenant_id: $tenant, seq: row.seq, tx: row.tx, actor: row.actor, op: row.op,
+  object_ids: row.object_ids, digest: row.digest})
+RETURN count(t) AS events
+""",
+    "slots": """
+UNWIND $given.slots AS row
+MERGE (s:Slot {tenant_id: $tenant, slot_key: row.slot_key})
+ON CREATE SET s.n = row.n, s.subject_id = row.subject_id, s.about_id = row.subject_id,
+  s.slot = row.slot, s.scope_id = row.scope_id, s.many = row.many, s.name = row.name
+RETURN count(s) AS slots
+""",
+    "claims": """
+UNWIND $given.claims AS row
+MATCH (s:Slot {tenant_id: $tenant, slot_key: row.slot_key})
+CREATE (c:Claim {tenant_id: $tenant, object_id: row.object_id})
+SET c += row.props, c.n = row.n, c.signature = row.signature,
+  c.recorded_at = datetime(row.recorded_at)
+FOREACH (_ IN CASE WHEN s.many AND c.erased IS NULL THEN [1] ELSE [] END |
+  SET c.held = row.held)
+FOREACH (_ IN row.text | SET s.about_id = c.subject_id)
+FOREACH (_ IN row.live | SET c:Live)
+FOREACH (_ IN row.standing | SET c:Standing)
+FOREACH (_ IN row.decaying | SET c:Decaying)
+CREATE (c)-[:ASSERTS]->(s)
+WITH c, row
+CALL (c, row) {
+  UNWIND row.turn AS _
+  WITH c, head(COLLECT {
+    MATCH (t:Claim) WHERE t.tenant_id = $tenant AND t.scope_id = c.scope_id AND t.turn >= 1
+    RETURN t.turn ORDER BY t.tenant_id DESC, t.scope_id DESC, t.turn DESC LIMIT 1 }) AS last
+  SET c.turn = coalesce(last, 0) + 1 }
+RETURN count(c) AS claims
+""",
+    "close": """
+UNWIND $given.close AS row
+MATCH (v:Fact {tenant_id: $tenant, vid: row.vid})
+WHERE v.replaced_at IS NULL
+SET v.replaced_at = datetime(row.replaced_at)
+REMOVE v.open
+WITH v, row
+OPTIONAL MATCH (e:Entity)-[h:HAS_FACT]->(v)
+SET h.replaced_at = v.replaced_at
+WITH v, row, e
+CALL (v, row, e) {
+  MATCH (v)-[:PIECE_OF]->(c:Claim) WHERE c.value_entity_id IS NOT NULL
+  MATCH (o:Entity {tenant_id: $tenant, entity_id: c.value_entity_id})
+  MATCH (e)-[f:FACT|DENIED]->(o) WHERE f.vid = v.vid
+  SET f.replaced_at = v.replaced_at }
+RETURN count(DISTINCT v) AS close
+""",
+    "rows": _statement("""
 UNWIND $given.rows AS row
+MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})-[:ASSERTS]->(s:Slot)
+CREATE (v:Fact {tenant_id: $tenant, vid: row.vid, slot_key: s.slot_key,
+  object_id: row.object_id, slot: s.slot, valid_from: datetime(row.valid_from),
+  valid_to: datetime(row.valid_to), recorded_at: datetime(row.recorded_at),
+  replaced_at: datetime(row.replaced_at), status: row.status, reason: row.reason,
+  head: row.head, deny: row.deny, open: row.open, continues: row.continues})
+CREATE (v)-[:VERSION_OF]->(s)
+CREATE (v)-[:PIECE_OF]->(c)
+FOREACH (_ IN CASE WHEN c.erased IS NULL THEN row.live ELSE [] END | SET c:Live)
+WITH v, c
+{caption}
+WITH v, c
+CALL (v, c) {
+  WITH v, c WHERE c.subject_id IS NOT NULL
+  MERGE (e:Entity {tenant_id: $tenant, entity_id: c.subject_id})
+  CREATE (e)-[:HAS_FACT {{times}}]->(v)
+  WITH v, c, e WHERE c.value_entity_id IS NOT NULL
+  MERGE (o:Entity {tenant_id: $tenant, entity_id: c.value_entity_id})
+  FOREACH (_ IN CASE WHEN v.deny THEN [] ELSE [1] END | CREATE (e)-[:FACT {relation}]->(o))
+  FOREACH (_ IN CASE WHEN v.deny THEN [1] ELSE [] END | CREATE (e)-[:DENIED {relation}]->(o)) }
+RETURN count(v) AS rows
+"""),
+    "receipts": """
+UNWIND $given.receipts AS row
+CREATE (r:Receipt {tenant_id: $tenant, object_id: row.object_id, n: row.n, tx: row.tx,
+  body: row.body, idempotency_key: row.idempotency_key, fingerprint: row.fingerprint})
+RETURN count(r) AS receipts
+""",
+    "edges": _statement("""
+UNWIND $given.edges AS row
+{ends}
+CREATE (a)-[e:$(row.kind) {edge}]->(b)
+RETURN count(e) AS edges
+"""),
+    "closed": """
+UNWIND $given.closed AS vid
+MATCH (v:Fact {tenant_id: $tenant, vid: vid})-[:PIECE_OF]->(c:Claim)
+WITH DISTINCT c
+WITH c, EXISTS { MATCH (c)<-[:PIECE_OF]-(o:Fact) WHERE o.open = 0 } AS live
+FOREACH (_ IN CASE WHEN live THEN [] ELSE [1] END | REMOVE c:Live)
+RETURN count(c) AS moved
+""",
+    "mentions": """
+UNWIND $given.mentions AS row
+MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})
+MATCH (e:Entity {tenant_id: $tenant, entity_id: row.entity_id})
+CREATE (c)-[m:MENTIONS {start: row.start, until: row.end}]->(e)
+RETURN count(m) AS mentions
+""",
+    "closed_judgements": """
+UNWIND $given.closed_judgements AS row
+MATCH (j:Judgement {tenant_id: $tenant, judgement_id: row.judgement_id})
+WHERE j.tx_end = $inf
+SET j.tx_end = row.tx
+RETURN count(j) AS closed_judgements
+""",
+    "judgements": """
+UNWIND $given.judgements AS row
+MATCH (l:Entity {tenant_id: $tenant, entity_id: row.left_id})
+MATCH (r:Entity {tenant_id: $tenant, entity_id: row.right_id})
+CREATE (j:Judgement {tenant_id: $tenant, judgement_id: row.judgement_id})
+SET j += row, j.recorded_at = datetime(row.recorded_at)
+CREATE (j)-[:LEFT]->(l)
+CREATE (j)-[:RIGHT]->(r)
+RETURN count(j) AS judgements
+""",
+    "reviews": """
+UNWIND $given.reviews AS row
+OPTIONAL MATCH (old:Review) WHERE old.tenant_id = $tenant AND old.review_id = row.review_id
+  AND old.version >= 0
+SET old.newest = false
+WITH DISTINCT row
+CREATE (v:Review {tenant_id: $tenant, review_id: row.review_id, newest: true})
+SET v += row,
+  v.title = row.reason + CASE row.mention WHEN '' THEN '' ELSE ': ' + row.mention END
+RETURN count(v) AS reviews
+""",
+    "canonical": """
+UNWIND $given.canonical AS row
+MATCH (m:Entity {tenant_id: $tenant, entity_id: row.raw_id})
+OPTIONAL MATCH (m)-[old:SAME_AS]->(:Entity) WHERE old.replaced_at IS NULL
+SET old.replaced_at = datetime($given.tx_at)
+WITH DISTINCT m, row WHERE row.raw_id <> row.canonical_id
+MATCH (c:Entity {tenant_id: $tenant, entity_id: row.canonical_id})
+CREATE (m)-[:SAME_AS {recorded_at: datetime($given.tx_at)}]->(c)
+RETURN count(*) AS canonical
+""",
+    "actions": """
+UNWIND $given.actions AS row
+CREATE (a:Action {tenant_id: $tenant, action_id: row.action_id})
+SET a += row, a.title = replace(row.kind, '_', ' ')
+RETURN count(a) AS actions
+""",
+    "closed_actions": """
+UNWIND $given.closed_actions AS row
+MATCH (a:Action {tenant_id: $tenant, action_id: row.action_id})
+WHERE a.tx_end = $inf
+SET a.tx_end = row.tx, a.outcome = row.outcome, a.closed_by = row.closed_by
+RETURN count(a) AS closed_actions
+""",
+    "flags": """
+UNWIND $given.flags AS row
 MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})
 CREATE (f:Flag {tenant_id: $tenant, n: row.n, object_id: row.object_id, kind: row.kind,
   on: row.on, tx: row.tx})-[:MARKS]->(c)
-RETURN count(f) AS made
-"""
-PUT_PERMISSIONS: Final[LiteralString] = """
-UNWIND $given.rows AS row
+RETURN count(f) AS flags
+""",
+    "permissions": """
+UNWIND $given.permissions AS row
 MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})
 SET c.class_rank = row.class_rank, c.allow = row.allow, c.deny = row.deny
 CREATE (p:PermissionChange {tenant_id: $tenant, n: row.n, object_id: row.object_id,
   class_rank: row.class_rank, allow: row.allow, deny: row.deny, tx: row.tx, actor: row.actor})
-RETURN count(p) AS made
+RETURN count(p) AS permissions
+""",
+}
+"""Each part of a batch by the name of its list, what a later part ends at before it.
+
+Each turn takes the number behind the last one of its scope, which its index tells at once where all
+that it is over orders the answer.
 """
+PUT_BATCH: Final[LiteralString] = statement(
+    """
+CALL () { {entities} }
+CALL () { {closed_aliases} }
+CALL () { {aliases} }
+CALL () { {identifiers} }
+CALL () { {norms} }
+CALL () { {events} }
+CALL () { {slots} }
+CALL () { {claims} }
+CALL () { {close} }
+CALL () { {rows} }
+CALL () { {receipts} }
+CALL () { {edges} }
+CALL () { {closed} }
+CALL () { {mentions} }
+CALL () { {closed_judgements} }
+CALL () { {judgements} }
+CALL () { {reviews} }
+CALL () { {canonical} }
+CALL () { {actions} }
+CALL () { {closed_actions} }
+CALL () { {flags} }
+CALL () { {permissions} }
+MATCH (k:TenantClock {tenant_id: $tenant})
+FOREACH (counters IN $given.clock | SET k += counters, k.norms = counters.norms + norms)
+RETURN norms, closed_aliases, aliases, claims, close, rows, edges, mentions, closed_judgements,
+  judgements, closed_actions, flags, permissions
+""",
+    PUT_PART,
+)
+"""All parts in one round trip; an empty list is a part without effect."""
+
 # The counter says to readers of every process that what they keep may have been erased.
 PUT_TOMBSTONES: Final[LiteralString] = """
 MATCH (k:TenantClock {tenant_id: $tenant}) SET k.erased_seq = $seq

@@ -387,18 +387,9 @@ CALL (name) {
   RETURN DISTINCT subject_id ORDER BY subject_id LIMIT $most_subjects }
 WITH DISTINCT subject_id ORDER BY subject_id LIMIT $most_subjects
 """,
-    "counters": """
-MATCH (k:TenantClock {tenant_id: $tenant})
-WITH k.seq AS seq, k.last_us AS last_us, k.next_vid AS next_vid, k.vec_seq AS vec_seq,
-  k.definitions AS definitions, k.erased_seq AS erased_seq, k.incarnation AS incarnation,
-  k {.import_digest, .import_applied, .import_total} AS journal, COLLECT { MATCH (n:TenantKey)
-    WHERE n.tenant_id = $tenant AND n.epoch >= 0 WITH n ORDER BY n.epoch
-    RETURN n.secret } AS secrets, EXISTS { MATCH (c:Standing) WHERE c.tenant_id = $tenant
-    AND c.object_type >= '' AND c.scope_id >= '' } AS has_standing
-""",
-    "opening": """
-seq, last_us, next_vid, vec_seq, definitions, erased_seq, incarnation, journal, secrets,
-  has_standing, aliases, identifiers
+    "clock": """
+k {.seq, .last_us, .next_vid, .vec_seq, .serial, .norms, .definitions, .digest, .erased_seq,
+  .incarnation, .import_digest, .import_applied, .import_total} AS clock
 """,
     # Step by step over all entities: most were never judged, and each query inside costs.
     "entities_of": """

@@ -14,116 +14,11 @@ from .template import all_nodes, nodes_by, statement
 
 _statement: Final = partial(statement, fragments=_FRAGMENTS)
 
-# --- writing the register
-
-PUT_MENTIONS: Final[LiteralString] = """
-UNWIND $given.rows AS row
-MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})
-MATCH (e:Entity {tenant_id: $tenant, entity_id: row.entity_id})
-CREATE (c)-[m:MENTIONS {start: row.start, until: row.end}]->(e)
-RETURN count(m) AS made
-"""
 MENTIONS: Final[LiteralString] = """
 UNWIND $given.object_ids AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})-[m:MENTIONS]->(e:Entity)
 RETURN m {.start, end: m.until, object_id: c.object_id, entity_id: e.entity_id} AS record
 ORDER BY c.object_id, m.start
-"""
-
-# `coalesce`: an entity may have been made by a row that points at it before its name came, and
-# what was written first about its making stays.
-PUT_NAMES: Final[LiteralString] = """
-CALL () {
-  UNWIND $given.entities AS row
-  MERGE (e:Entity {tenant_id: $tenant, entity_id: row.entity_id})
-  SET e.scope_id = coalesce(e.scope_id, row.scope_id),
-    e.tx_start = coalesce(e.tx_start, row.tx_start),
-    e.created_by = coalesce(e.created_by, row.created_by), e.n = coalesce(e.n, row.n)
-  SET e.name = row.name, e.type = row.type, e.state = row.state, e.recorded = row.recorded
-  RETURN count(e) AS entities }
-CALL () {
-  UNWIND $given.closed_aliases AS row
-  MATCH (a:Alias {tenant_id: $tenant, alias_key: row.alias_key})
-  WHERE a.entity_id = row.entity_id AND a.tx_end = $inf
-  SET a.tx_end = row.tx, a.alias_key = row.closed_key
-  RETURN count(a) AS closed }
-CALL () {
-  UNWIND $given.aliases AS row
-  MATCH (e:Entity {tenant_id: $tenant, entity_id: row.props.entity_id})
-  CREATE (a:Alias {tenant_id: $tenant, alias_key: row.alias_key})-[:ALIAS_OF]->(e)
-  SET a += row.props
-  RETURN count(a) AS aliases }
-CALL () {
-  UNWIND $given.identifiers AS row
-  MATCH (e:Entity {tenant_id: $tenant, entity_id: row.entity_id})
-  CREATE (i:Identifier {tenant_id: $tenant, identifier_key: row.identifier_key, n: row.n,
-    entity_id: row.entity_id, scheme: row.scheme, value: row.value, tx_start: row.tx_start,
-    tx_end: row.tx_end, scope_id: row.scope_id, object_id: row.object_id})-[:IDENTIFIES]->(e)
-  RETURN count(i) AS identifiers }
-CALL () {
-  UNWIND $given.norms AS row
-  MERGE (m:Norm {tenant_id: $tenant, norm: row.norm})
-  ON CREATE SET m.n = row.n
-  WITH m, row
-  CALL (m, row) {
-    UNWIND row.keys AS held
-    MERGE (b:BlockKey {tenant_id: $tenant, key: held[0]})
-    ON CREATE SET b.kind = held[1]
-    MERGE (m)-[:HAS_KEY]->(b) }
-  RETURN count(CASE WHEN m.n = row.n THEN 1 END) AS norms }
-RETURN entities, closed, aliases, identifiers, norms
-"""
-# Both ends are relationships: a cluster is walked from any of its members.
-PUT_JUDGEMENTS: Final[LiteralString] = """
-UNWIND $given.rows AS row
-MATCH (l:Entity {tenant_id: $tenant, entity_id: row.left_id})
-MATCH (r:Entity {tenant_id: $tenant, entity_id: row.right_id})
-CREATE (j:Judgement {tenant_id: $tenant, judgement_id: row.judgement_id})
-SET j += row, j.recorded_at = datetime(row.recorded_at)
-CREATE (j)-[:LEFT]->(l)
-CREATE (j)-[:RIGHT]->(r)
-RETURN count(j) AS made
-"""
-CLOSE_JUDGEMENTS: Final[LiteralString] = """
-UNWIND $given.rows AS row
-MATCH (j:Judgement {tenant_id: $tenant, judgement_id: row.judgement_id})
-WHERE j.tx_end = $inf
-SET j.tx_end = row.tx
-RETURN count(j) AS closed
-"""
-# A star, never a chain: a canonical entity has no relationship of this type that is open.
-PUT_CANONICAL: Final[LiteralString] = """
-UNWIND $given.rows AS row
-MATCH (m:Entity {tenant_id: $tenant, entity_id: row.raw_id})
-OPTIONAL MATCH (m)-[old:SAME_AS]->(:Entity) WHERE old.replaced_at IS NULL
-SET old.replaced_at = datetime($given.tx_at)
-WITH DISTINCT m, row WHERE row.raw_id <> row.canonical_id
-MATCH (c:Entity {tenant_id: $tenant, entity_id: row.canonical_id})
-CREATE (m)-[:SAME_AS {recorded_at: datetime($given.tx_at)}]->(c)
-"""
-# `newest` stands on one version of a case, so that a queue reads no others.
-PUT_REVIEWS: Final[LiteralString] = """
-UNWIND $given.rows AS row
-OPTIONAL MATCH (old:Review) WHERE old.tenant_id = $tenant AND old.review_id = row.review_id
-  AND old.version >= 0
-SET old.newest = false
-WITH DISTINCT row
-CREATE (v:Review {tenant_id: $tenant, review_id: row.review_id, newest: true})
-SET v += row, v.title = row.reason + CASE row.mention WHEN '' THEN '' ELSE ': ' + row.mention END
-RETURN count(v) AS made
-"""
-PUT_ACTIONS: Final[LiteralString] = """
-UNWIND $given.rows AS row
-CREATE (a:Action {tenant_id: $tenant, action_id: row.action_id})
-SET a += row, a.title = replace(row.kind, '_', ' ')
-RETURN count(a) AS made
-"""
-CLOSE_ACTIONS: Final[LiteralString] = """
-UNWIND $given.rows AS row
-MATCH (a:Action {tenant_id: $tenant, action_id: row.action_id})
-WHERE a.tx_end = $inf
-SET a.tx_end = row.tx, a.outcome = row.outcome, a.closed_by = row.closed_by
-RETURN count(a) AS closed
 """
 
 # --- asking the register
@@ -177,15 +72,10 @@ MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= ''
   AND ($given.mention = '' OR v.mention = $given.mention)
 RETURN properties(v) AS review ORDER BY v.opened_tx, v.review_id
 """
-BLOCK_COUNTS: Final[LiteralString] = """
-MATCH (k:TenantClock {tenant_id: $tenant})
-UNWIND $given.keys AS key
-MATCH (b:BlockKey {tenant_id: $tenant, key: key})
-RETURN b.key AS key, b.kind AS kind, COUNT { (b)<-[:HAS_KEY]-() } AS postings, k.norms AS total
-"""
 WAITING: Final[LiteralString] = """
-MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= '' AND v.version >= 0
-  AND v.newest AND v.state IN ['open', 'undone'] AND NOT v.reason IN $given.aside
+MATCH (v:Review) USING INDEX SEEK v:Review(tenant_id, state, newest)
+WHERE v.tenant_id = $tenant AND v.state IN ['open', 'undone'] AND v.newest = true
+  AND NOT v.reason IN $given.aside
 MATCH (c:Claim {tenant_id: $tenant, object_id: v.object_id})
 WHERE c.actor = $given.actor AND c.source_origin = $given.origin
 WITH v LIMIT $limit
@@ -447,45 +337,55 @@ RETURN aliases, identifiers, entities
 """)
 """All that names, identifiers and ids were ever known to mean: what was closed later, too."""
 OPENING: Final[LiteralString] = _statement("""
-{counters}
+MATCH (k:TenantClock {tenant_id: $tenant})
+WITH {clock}, COLLECT { MATCH (n:TenantKey) WHERE n.tenant_id = $tenant AND n.epoch >= 0
+    WITH n ORDER BY n.epoch RETURN n.secret } AS secrets, EXISTS { MATCH (c:Standing)
+    WHERE c.tenant_id = $tenant AND c.object_type >= '' AND c.scope_id >= '' } AS has_standing
 {named}
-RETURN {opening}, entities
+RETURN clock, secrets, has_standing, aliases, identifiers, entities
 """)
 """The same after the counters and keys of the tenant: what is stamped later reads as not done."""
+# The same weights as `hit_weight` in Python. Of a question without a hit a row comes as well: it
+# says that nothing is left to ask. A person counts once, however many names end so: by the entity
+# that all of them belong to.
 BLOCK_MATCHES: Final[LiteralString] = _statement("""
 UNWIND $given.asked AS one
 CALL (one) {
-  UNWIND one.weights AS hit
-  MATCH (b:BlockKey {tenant_id: $tenant, key: hit[0]})<-[:HAS_KEY]-(m:Norm)
-  WITH one, m.norm AS norm, sum(hit[1]) AS weight ORDER BY weight DESC, norm
-  WITH one, collect([norm, weight]) AS ranked
-  WITH one, ranked, size(ranked) AS total,
-    CASE WHEN size(ranked) < $most THEN 0 ELSE ranked[$most - 1][1] END AS bar
-  WITH one, ranked, total, size([named IN ranked WHERE named[1] > bar]) AS heavier,
-    size([named IN ranked WHERE named[1] = bar]) AS tied
-  WITH one, ranked, total, $most_norms = $most AND heavier >= $heavier_enough
-    AND tied > $crowd * ($most - heavier) AS crowded, heavier
-  WITH one, total, crowded, ranked[..CASE WHEN crowded THEN heavier ELSE $most_norms END] AS heavy
+  MATCH (k:TenantClock {tenant_id: $tenant})
+  UNWIND one.keys AS held
+  MATCH (b:BlockKey {tenant_id: $tenant, key: held[0]})
+  WITH b, held[1] AS kind_weight, k.norms AS total, COUNT { (b)<-[:HAS_KEY]-() } AS postings
+  WHERE postings <= CASE WHEN b.kind IN $given.coarse THEN $coarse_postings
+    ELSE $most_postings END
+  WITH b, toInteger(round(kind_weight * log(1 + toFloat(total) / postings))) AS key_weight
+  MATCH (b)<-[:HAS_KEY]-(m:Norm)
+  WITH m.norm AS norm, sum(key_weight) AS weight ORDER BY weight DESC, norm
+  RETURN collect([norm, weight]) AS ranked }
+WITH one, ranked, size(ranked) AS total,
+  CASE WHEN size(ranked) < $most THEN 0 ELSE ranked[$most - 1][1] END AS bar
+WITH one, ranked, total, size([named IN ranked WHERE named[1] > bar]) AS heavier,
+  size([named IN ranked WHERE named[1] = bar]) AS tied
+WITH one, ranked, total, $most_norms = $most AND heavier >= $heavier_enough
+  AND tied > $crowd * ($most - heavier) AS crowded, heavier
+WITH one, total, crowded, ranked[..CASE WHEN crowded THEN heavier ELSE $most_norms END] AS heavy
+CALL (one, heavy) {
   UNWIND heavy AS named
   UNWIND one.scopes AS scope_id
   MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = named[0] AND a.scope_id = scope_id
     AND a.tx_start <= $tx AND a.tx_end > $tx
-  RETURN a, named[1] AS weight, total, crowded
-  ORDER BY weight DESC, a.norm, a.entity_id, a.scope_id, a.type, a.ordinal LIMIT $most }
-RETURN one.place AS place, {alias} AS alias, weight, total, crowded
-""")
-# A person counts once, however many names end so: by the entity that all of them belong to.
-BEARERS: Final[LiteralString] = """
-UNWIND $given.asked AS one
-CALL (one) {
-  MATCH (b:BlockKey {tenant_id: $tenant, key: one.key})<-[:HAS_KEY]-(m:Norm)
-  WHERE m.norm ENDS WITH one.ending
+  WITH a, named[1] AS weight
+  ORDER BY weight DESC, a.norm, a.entity_id, a.scope_id, a.type, a.ordinal LIMIT $most
+  RETURN collect([{alias}, weight]) AS aliases }
+CALL (one, aliases) {
+  WITH * WHERE size(aliases) > 0
+  MATCH (b:BlockKey {tenant_id: $tenant, key: one.family.key})<-[:HAS_KEY]-(m:Norm)
+  WHERE m.norm ENDS WITH one.family.ending
   UNWIND one.scopes AS scope_id
   MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = m.norm AND a.scope_id = scope_id
     AND a.type IN ['person', 'unknown'] AND a.tx_start <= $tx AND a.tx_end > $tx
   MATCH (e:Entity {tenant_id: $tenant, entity_id: a.entity_id})
   OPTIONAL MATCH (e)-[same:SAME_AS]->(c:Entity) WHERE same.replaced_at IS NULL
-  WITH DISTINCT coalesce(c.entity_id, e.entity_id) AS person LIMIT $most
+  WITH DISTINCT coalesce(c.entity_id, e.entity_id) AS person LIMIT $most_bearers
   RETURN count(person) AS bearers }
-RETURN one.place AS place, bearers
-"""
+RETURN one.place AS place, aliases, total, crowded, bearers
+""")

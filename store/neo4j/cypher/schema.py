@@ -89,6 +89,7 @@ MIGRATIONS: Final[tuple[tuple[LiteralString, ...], ...]] = (
         index("ix_fact_replaced", "Fact", "replaced_at"),
         index("ix_entity_name", "Entity", "name"),
     ),
+    (index("ix_review_state", "Review", "state", "newest"),),
 )
 """The statements of `FIRST_VERSION`, and those that lead from each version to the next."""
 

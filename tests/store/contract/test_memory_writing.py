@@ -9,6 +9,7 @@ import pytest
 
 from tenure import Conflict, Forbidden, InvalidInput, Memory, Policy, TenureError, Write
 from tenure.schema.policy import WritePolicy
+from tenure.schema.values import canonical_json
 from tenure.schema.write import ABSENT
 from tenure.service.writing.write import Writer
 from tenure.store.port.tables import RECEIPTS
@@ -53,6 +54,23 @@ def test_retract_resurfaces_and_delete_leaves_a_gap(open_memory: Open) -> None:
         memory.write(subject="Sam", slot="office", value="Chicago", valid_from=FEB)
         memory.write(subject="Sam", slot="office", value="Chicago", op=op, valid_from=FEB)
         assert memory.as_of(valid=MAR).value("Sam", "office") == shown
+
+
+def test_a_write_follows_what_another_process_has_defined_meanwhile(open_memory: Open) -> None:
+    memory = open_memory()
+    memory.vocabulary.define_slot("lucky_numbers", description="numbers")
+    memory.write(subject="Sam", slot="office", value="NYC")
+    store, tenant = memory._backend.store, memory.principal.tenant
+    many = {"define": "slot", "name": "lucky_numbers", "cardinality": "many"}
+    assert store.define(tenant, after=1, definition=canonical_json(many))
+    for number in ("7", "8"):
+        memory.write(subject="Sam", slot="lucky_numbers", value=number)
+    assert memory.as_of().slot("Sam", "lucky_numbers").values == ("7", "8")
+
+    sort = {"define": "entity_type", "name": "starship"}
+    assert store.define(tenant, after=2, definition=canonical_json(sort))
+    memory.write(subject={"name": "Nova", "type": "starship"}, slot="lucky_numbers", value="9")
+    assert memory.as_of().entity("Nova").type == "starship"
 
 
 def test_a_retry_returns_the_first_receipt(open_memory: Open) -> None:

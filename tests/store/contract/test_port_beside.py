@@ -5,7 +5,8 @@ import hashlib
 import pytest
 
 from tenure.schema.errors import NotFound, Unavailable
-from tenure.store.port.store import Clock, PlacedVector, Store, Usage, VectorRow
+from tenure.store.port.records import PlacedVector
+from tenure.store.port.store import Clock, Store, Usage, VectorRow
 from tenure.store.port.tables import USAGE
 from tenure.tests.store.builders import TENANT, Say, commit
 from tenure.tests.support.refusals import refused

@@ -7,17 +7,8 @@ from tenure.schema.claim import EMPTY_CONTENT
 from tenure.schema.entity import EntityCandidate, Identifier, Review
 from tenure.schema.interval import INF_US, Interval
 from tenure.schema.vocabulary import ActionKind, CandidateSource, EntityState, ReviewState
-from tenure.store.port.store import (
-    ActionRecord,
-    Ask,
-    Batch,
-    Closing,
-    Point,
-    RecordKind,
-    Store,
-    Tombstone,
-    VectorRow,
-)
+from tenure.store.port.records import Closing, Tombstone
+from tenure.store.port.store import ActionRecord, Ask, Batch, Point, RecordKind, Store, VectorRow
 from tenure.store.port.tables import RECEIPTS
 from tenure.tests.store.builders import ALL, TENANT, Say, add, after, alias, commit, entity, event
 from tenure.tests.store.contract.test_port_identity import judgement

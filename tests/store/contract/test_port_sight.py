@@ -5,8 +5,8 @@ import pytest
 from tenure.schema.claim import Permissions, Version
 from tenure.schema.principal import Scope, Sight
 from tenure.schema.vocabulary import Classification, ObjectType, Op
-from tenure.store.port.records import NextReads, SubjectSpan, Walk
-from tenure.store.port.store import Ask, PermissionChange, Point, Store
+from tenure.store.port.records import NextReads, PermissionChange, SubjectSpan, Walk
+from tenure.store.port.store import Ask, Point, Store
 from tenure.tests.store.builders import ALL, TENANT, Say, add, commit
 from tenure.tests.store.contract.test_port_erasure import erase
 

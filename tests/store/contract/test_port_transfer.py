@@ -12,7 +12,8 @@ from tenure.schema.errors import Conflict, InvalidInput
 from tenure.schema.layers import DecayRule
 from tenure.schema.principal import Scope, Sight
 from tenure.schema.vocabulary import Classification, Op
-from tenure.store.port.store import Ask, Flag, PermissionChange, Point, RecordKind, Store, VectorRow
+from tenure.store.port.records import Flag, PermissionChange
+from tenure.store.port.store import Ask, Point, RecordKind, Store, VectorRow
 from tenure.store.port.tables import USAGE
 from tenure.store.transfer.restore import restore
 from tenure.store.transfer.transfer import export_lines

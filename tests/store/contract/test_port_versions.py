@@ -7,7 +7,8 @@ import pytest
 from tenure.schema.claim import EMPTY_CONTENT, Edge
 from tenure.schema.interval import ALL_TIME, INF_US
 from tenure.schema.vocabulary import EdgeKind, Op, Status
-from tenure.store.port.store import Ask, Flag, Page, Point, Reader, Store
+from tenure.store.port.records import Flag
+from tenure.store.port.store import Ask, Page, Point, Reader, Store
 from tenure.tests.store.builders import ALL, TENANT, Say, add, commit
 
 OFFICE = Ask(subjects=("e1",), slots=("office",))

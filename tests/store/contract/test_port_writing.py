@@ -9,13 +9,12 @@ from tenure.schema.claim import Edge, Look, Row
 from tenure.schema.errors import Fault, TenureError
 from tenure.schema.interval import ALL_TIME, INF_US, MIN_US, Interval
 from tenure.schema.vocabulary import ActionKind, EdgeKind, Op, Status
+from tenure.store.port.records import ActionClosing, Closing
 from tenure.store.port.store import (
-    ActionClosing,
     ActionRecord,
     Ask,
     Batch,
     Clock,
-    Closing,
     Point,
     RecordKind,
     SlotRead,

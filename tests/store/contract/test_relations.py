@@ -13,7 +13,8 @@ from tenure.schema.policy import Policy, ReadPolicy
 from tenure.schema.principal import Scope, Sight
 from tenure.schema.vocabulary import Classification, Op
 from tenure.store.commit.surroundings import VisibleRelations
-from tenure.store.port.store import Point, RelatedEnds, Store
+from tenure.store.port.records import RelatedEnds
+from tenure.store.port.store import Point, Store
 from tenure.tests.store.builders import ALL, TENANT, Open, Say, add, commit, entity
 
 NOW = Point(5, 1_000)

@@ -18,7 +18,7 @@ WIDTH = LINE_NAMES.index("value_entity_id")
 
 def line(object_id: str, *, erased: bool = False, tx: int = 10) -> list[Any]:
     stated = Say(object_id=object_id, text=f"text of {object_id}").assertion(tx, 0)
-    row = codec.claim_row(stated, n=1, live=True, tenant="acme")["props"]
+    row = codec.claim_row(stated, live=True, tenant="acme")["props"]
     row |= {"object_id": object_id, "slot_key": stated.claim.slot_key, "erased": erased}
     values = [row.get(name) for name in LINE_NAMES]
     if erased:

@@ -107,7 +107,7 @@ def test_the_newest_snapshot_says_which_claims_are_fresh() -> None:
 
 def test_a_line_without_its_last_columns_is_veiled() -> None:
     stated = Say(object_id="a", text="Zanzibar").assertion(10, 0)
-    row = codec.claim_row(stated, n=1, live=True, tenant="acme")["props"] | {"object_id": "a"}
+    row = codec.claim_row(stated, live=True, tenant="acme")["props"] | {"object_id": "a"}
     line = [row.get(name) for name in LINE_NAMES]
     line[LINE_NAMES.index("slot_key")] = stated.claim.slot_key
 

@@ -14,9 +14,11 @@ import neo4j
 import pytest
 
 from tenure import Memory, connect
+from tenure.resolution.blocking import KIND_WEIGHT, hit_weight
 from tenure.schema.errors import ContextBudgetExhausted
 from tenure.schema.principal import OWNER
 from tenure.schema.values import whole_repr
+from tenure.store.neo4j.cypher import register
 from tenure.tests import random_requests
 from tenure.tests.neo4j_fixtures import wipe
 from tenure.tests.neo4j_server import Server
@@ -121,3 +123,19 @@ def test_random_requests_over_odd_texts_give_the_same_bytes_in_both_stores(
             assert whole_repr(there.trace) == whole_repr(here.trace), seed
             seen += bool(here.trace.compiled_objects)
         assert seen > REQUESTS_AT_RANDOM // 2
+
+
+def test_the_server_weighs_blocking_keys_as_this_process_does(neo4j_driver: neo4j.Driver) -> None:
+    rng = random.Random(5)
+    weights = sorted(set(KIND_WEIGHT.values()))
+    asked = [(rng.choice(weights), rng.randint(1, 3_000)) for _ in range(100_000)]
+    rows = [[weight, held, held + int(10 ** rng.uniform(0, 7))] for weight, held in asked]
+    text = register.BLOCK_MATCHES
+    formula = text[text.index("toInteger(") : text.index(" AS key_weight")]
+    records, _, _ = neo4j_driver.execute_query(
+        "UNWIND $rows AS row WITH row[0] AS kind_weight, row[1] AS postings, row[2] AS total"
+        f" RETURN {formula} AS weight",  # type: ignore[arg-type]
+        rows=rows,
+    )
+    expected = [hit_weight("token", row[0], postings=row[1], total=row[2]) for row in rows]
+    assert [record["weight"] for record in records] == expected

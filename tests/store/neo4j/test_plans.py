@@ -14,6 +14,7 @@ from tenure.store.neo4j.connect import version_numbers
 from tenure.store.neo4j.cypher import register as identity_statements
 from tenure.store.neo4j.cypher import schema
 from tenure.store.neo4j.cypher.candidates import OF_KIND
+from tenure.store.neo4j.cypher.core import PUT_PART
 from tenure.store.neo4j.store import open_store
 from tenure.store.neo4j.vector_index import FILTERS_FROM, Indexes
 from tenure.tests.neo4j_fixtures import wipe
@@ -43,7 +44,8 @@ RARE = ("MENTIONS", "CONFIRMS", "DERIVED_FROM", "SAME_AS", "LEFT", "RIGHT", "IDE
 """What a server knows of and has hardly any of: a planner begins there where nothing stops it."""
 SINGLE_ROWS = {
     # two look-ups of a unique key, or two sub-queries, that meet in a product of one row each
-    "PUT_FACTS", "PUT_JUDGEMENTS", "PUT_CANONICAL", "PUT_MENTIONS", "KNOWN", "OPENING", "FOLLOW_UP",
+    "PUT_BATCH", "PUT_judgements", "PUT_canonical", "PUT_mentions", "PUT_edges", "KNOWN", "LOCK",
+    "OPENING", "FOLLOW_UP",
     # the clock, one row, beside the rows that are compared with it
     "a version number is not below the next one", "a vector number is above the counter",
 }  # fmt: skip
@@ -56,6 +58,8 @@ PUBLIC = (
     }
     | dict(schema.MUST_BE_EMPTY)
     | {f"OF_{kind}": text for kind, text in OF_KIND.items()}
+    | dict(identity_statements.FIND)
+    | {f"PUT_{name}": text for name, text in PUT_PART.items()}
 )
 UNLOADED = {
     "a vector number is above the counter",

@@ -268,10 +268,10 @@ DOUBTFUL = {"subject": EntityRef(name="Samuel Rivera", type="person"), "slot": "
 @pytest.mark.parametrize(
     ("write", "most"),
     [
-        pytest.param(KNOWN_NAME, 5, id="known name"),
-        pytest.param({**KNOWN_NAME, "idempotency_key": "once"}, 7, id="known name with a key"),
-        pytest.param({**NEW_NAME, "value": "Lisbon"}, 7, id="new name"),
-        pytest.param({**DOUBTFUL, "value": "Lisbon"}, 13, id="doubtful name"),
+        pytest.param(KNOWN_NAME, 3, id="known name"),
+        pytest.param({**KNOWN_NAME, "idempotency_key": "once"}, 3, id="known name with a key"),
+        pytest.param({**NEW_NAME, "value": "Lisbon"}, 3, id="new name"),
+        pytest.param({**DOUBTFUL, "value": "Lisbon"}, 5, id="doubtful name"),
     ],
 )
 def test_a_write_asks_so_often_beside_its_commit(
@@ -283,7 +283,9 @@ def test_a_write_asks_so_often_beside_its_commit(
 ) -> None:
     owner = replace(OWNER, tenant=tenant)
     with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) as memory:
-        memory.write(subject=SAM, slot="office", value="New York", valid_from=JAN)
+        # its key makes the secret known to this process
+        first = {"subject": SAM, "slot": "office", "value": "New York", "valid_from": JAN}
+        memory.write(**first, idempotency_key="first")
         memory.flush()
         asked = every_statement(monkeypatch)
         memory.write(**write)

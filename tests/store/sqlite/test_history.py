@@ -11,7 +11,8 @@ import pytest
 from tenure.schema.entity import Identifier
 from tenure.schema.interval import INF_US, Interval
 from tenure.schema.vocabulary import ActionKind
-from tenure.store.port.store import ActionRecord, Flag, PermissionChange, Tombstone
+from tenure.store.port.records import Flag, PermissionChange, Tombstone
+from tenure.store.port.store import ActionRecord
 from tenure.store.sqlite import SqliteStore
 from tenure.store.sqlite.partition import Tuning, connect
 from tenure.tests.store.builders import TENANT, Say, add, alias, commit, entity

@@ -146,8 +146,10 @@ def _read_rows() -> Iterator[Capability]:
 def _read_wires() -> Iterator[tuple[str, MediaWire]]:
     for name, row in MODEL_TABLES["wire"].items():
         schemes = {Modality(word): tuple(given) for word, given in row["schemes"].items()}
-        crowd = tuple(row["crowd"]) if "crowd" in row else None
-        yield name, MediaWire(**{**row, "schemes": schemes, "crowd": crowd})
+        values: dict[str, Any] = {**row, "schemes": schemes}
+        if "crowd" in row:
+            values["crowd"] = tuple(row["crowd"])
+        yield name, MediaWire(**values)
 
 
 MODEL_TABLES: Final[Mapping[str, Any]] = packaged_table(__package__, "models.toml")

@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import groupby
 from operator import attrgetter
@@ -279,10 +279,8 @@ def read_lines(body: str, rewrite: Rewrite = str) -> tuple[BlockPiece, ...]:
         # Both forms are kept: the written one proves the body, the other is what was said.
         speaker, raw = _read_speech(speech)
         raw = _INDENT_BREAK.sub(r"\1", raw)
-        piece = BlockPiece(anchor, raw, speaker, date, source)
-        raw_pieces.append(piece)
-        text = rewrite(raw)
-        pieces.append(piece if text == raw else replace(piece, text=text))
+        raw_pieces.append(BlockPiece(anchor, raw, speaker, date, source))
+        pieces.append(BlockPiece(anchor, rewrite(raw), speaker, date, source))
 
     # Writing it again proves that this is the one text of these pieces.
     if not is_body(body, raw_pieces):

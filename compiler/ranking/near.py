@@ -231,9 +231,13 @@ class _Walk:
             # A slot is read from its subject. It is read from its value only if no subject has it,
             # or if the form of the question asks for that end.
             is_second = not is_about and (link.distance or least.get((edge.slot, True)) == 0)
-            is_inverse = is_about and edge.slot in inverse_slots
-            is_inverse &= least.get((edge.slot, False)) == 0 or (
-                (link.entity, edge.slot) in self.topic.inverse
+            is_inverse = (
+                is_about
+                and edge.slot in inverse_slots
+                and (
+                    least.get((edge.slot, False)) == 0
+                    or (link.entity, edge.slot) in self.topic.inverse
+                )
             )
             if nearest is None or is_second or is_inverse:
                 continue

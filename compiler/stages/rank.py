@@ -428,9 +428,9 @@ class _Telling:
         if not (is_asked or is_counting or has_further):
             is_linked = object_id in self.links.by_id
             if self.links.pointed and is_linked:
-                at_seed = not self.links.by_id[object_id].distance
                 # The other end of an asked relation answers the question the wrong way round.
-                at_seed &= slot not in self.topic.slots
+                is_own = slot not in self.topic.slots
+                at_seed = is_own and not self.links.by_id[object_id].distance
                 return self.floor if self.links.by_synonym and at_seed else 0
             if slot in self.topic.slots and (self.topic.names or self.topic.unknown):
                 return 0
@@ -455,13 +455,12 @@ class _Telling:
         In the same words or in others. Where a turn made one, facts say what became of it.
         """
         terms, language = self.topic.free_terms, self.context.language
-        entries = self.entries
         origins: set[bool] = set()
-        for candidate, document in zip(entries.candidates, entries.documents, strict=True):
+        for place, candidate in enumerate(self.entries.candidates):
             if candidate.is_turn:
-                turn_terms = frozenset(term_counts(" ".join(document))[0])
-                matches = (terms & turn_terms).union(language.unspoken_terms(terms, turn_terms))
-                if 2 * len(matches) >= len(terms):
+                said = frozenset(term_counts(" ".join(self.entries.documents[place]))[0])
+                spoken = (terms & said).union(language.unspoken_terms(terms, said))
+                if 2 * len(spoken) >= len(terms):
                     origins.add(bool(candidate.via & Via.CLAIMED))
         return origins == {False}
 

@@ -133,23 +133,24 @@ def _read_rows() -> Iterator[Capability]:
     yield GENERIC
     for family in MODEL_TABLES["family"]:
         for row in family["rows"]:
-            values = {**family, **row}
-            del values["rows"]
-            values["provider"] = CacheProvider(values["provider"])
-            values["counting"] = CountingRule(values.get("counting", CountingRule.O200K))
-            values["media"] = tuple(map(Modality, values.get("media", GENERIC.media)))
-            for name in _LISTS & values.keys():
-                values[name] = tuple(values[name])
-            yield Capability(**values)
+            stated_terms = {**family, **row}
+            del stated_terms["rows"]
+            terms = {
+                **stated_terms,
+                "provider": CacheProvider(stated_terms["provider"]),
+                "counting": CountingRule(stated_terms.get("counting", CountingRule.O200K)),
+                "media": tuple(map(Modality, stated_terms.get("media", GENERIC.media))),
+            }
+            for name in _LISTS & stated_terms.keys():
+                terms[name] = tuple(stated_terms[name])
+            yield Capability(**terms)
 
 
 def _read_wires() -> Iterator[tuple[str, MediaWire]]:
     for name, row in MODEL_TABLES["wire"].items():
         schemes = {Modality(word): tuple(given) for word, given in row["schemes"].items()}
-        values: dict[str, Any] = {**row, "schemes": schemes}
-        if "crowd" in row:
-            values["crowd"] = tuple(row["crowd"])
-        yield name, MediaWire(**values)
+        crowd = {"crowd": tuple(row["crowd"])} if "crowd" in row else {}
+        yield name, MediaWire(**row | crowd | {"schemes": schemes})
 
 
 MODEL_TABLES: Final[Mapping[str, Any]] = packaged_table(__package__, "models.toml")

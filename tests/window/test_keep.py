@@ -105,38 +105,30 @@ def test_relevance_cost_lets_the_largest_irrelevant_unit_go_first() -> None:
     }
 
 
+MIDDLING = Signals(
+    age=1,
+    idle=0,
+    recency=800,
+    semantic=400,
+    source=500,
+    reuse=200,
+    duplication=300,
+    tokens=10,
+    lifetime=8,
+    density=500,
+)
+
+
 def test_hybrid_is_the_weighted_sum_of_five_signals() -> None:
-    signals = Signals(
-        age=1,
-        idle=0,
-        recency=1000,
-        semantic=400,
-        source=500,
-        reuse=200,
-        duplication=300,
-        tokens=10,
-        lifetime=8,
-    )
-    assert SCORES[EvictionPolicy.HYBRID](signals) == 300 + 100 + 100 + 30 + 70
+    assert SCORES[EvictionPolicy.HYBRID](MIDDLING) == 240 + 100 + 100 + 30 + 70
 
 
 def test_turn_factors_are_density_closeness_recency_decision_and_correction() -> None:
-    plain = Signals(
-        age=1,
-        idle=0,
-        recency=800,
-        semantic=400,
-        source=500,
-        reuse=200,
-        duplication=300,
-        tokens=10,
-        lifetime=8,
-        density=500,
-    )
     score = SCORES[EvictionPolicy.TURN_FACTORS]
-    assert score(plain) == 100 + 100 + 200
-    assert score(replace(plain, decides=True)) == score(plain) + 150
-    assert score(replace(plain, corrects=True)) == score(plain) + 150
+    plain = score(MIDDLING)
+    assert plain == 100 + 100 + 200
+    assert score(replace(MIDDLING, decides=True)) == plain + 150
+    assert score(replace(MIDDLING, corrects=True)) == plain + 150
 
 
 def test_a_correction_outlasts_what_was_said_before_and_behind_it() -> None:

@@ -135,7 +135,7 @@ def _read_rows() -> Iterator[Capability]:
         for row in family["rows"]:
             stated_terms = {**family, **row}
             del stated_terms["rows"]
-            terms = {
+            terms: dict[str, Any] = {
                 **stated_terms,
                 "provider": CacheProvider(stated_terms["provider"]),
                 "counting": CountingRule(stated_terms.get("counting", CountingRule.O200K)),

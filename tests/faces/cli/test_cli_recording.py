@@ -16,7 +16,7 @@ GOLDEN = ROOT / "tests" / "golden" / "commands.txt"
 ENTITY_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 AS_IT_IS = re.compile(
     r"^\$ |^(warning|tenure|line \d+): "  # what was typed; messages of standard error
-    r"|^=== |^Text between|^Sam Rivera \||^\{"  # the prompt as a model gets it
+    r"|^=== |^Text between|^[A-Z]\w+ \w+ \||^\{"  # the prompt as a model gets it
     r"|[0-9a-f]{64}"  # an address is copied whole
 )
 

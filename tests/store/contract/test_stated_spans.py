@@ -89,7 +89,7 @@ def test_history_and_compiled_lines_print_what_was_stated(open_memory: Open) -> 
     (row,) = memory.history("Vera Stolz", "office")
     assert (row.precision, held_span(row)) == ("year", "from 2007")
     text = memory.compile("assistant", "Vera Stolz", budget_tokens=900).text
-    assert "office: Turin (since 2007)" in text
+    assert "office = Turin (since 2007)" in text
     assert text.count("(since") == 1
 
 

@@ -1,8 +1,10 @@
 """The context of a pair of names: evidence that only the caller can know.
 
 `context_of` fills the `PairContext` of a mention and a candidate from a register. Matching itself
-looks nothing up. Weights are in the model, all marked `prior`. Evidence without a weight (role,
-path, document id) is shown at weight 0 for stewards and calibration.
+looks nothing up. `context_ceiling` is the most that context can add for any candidate of a mention,
+so that hopeless candidates are dropped early. Weights are in the model, all marked `prior`.
+Evidence without a weight (role, path, document id) is shown at weight 0 for stewards and
+calibration.
 
 An incompatible type, another tenant, another value of one identifier scheme and an existing
 NON_MATCH are not context: they exclude a candidate before it is scored.
@@ -19,6 +21,7 @@ from enum import StrEnum
 from ..schema.entity import EntityRef, Feature
 from ..schema.principal import TENANT_SCOPE
 from .keys import alias_key
+from .model import Model
 from .register import Register, Rules
 
 
@@ -120,6 +123,21 @@ def context_of(
         same_email_domain=not _domains(addresses).isdisjoint(_domains(stored_handles)),
         authority=rules.authority,
     )
+
+
+def context_ceiling(mention: EntityRef, known: Register, rules: Rules, model: Model) -> float:
+    """The most that context may add for any candidate: what cannot be there counts 0."""
+    absent = {
+        "same_handle": not _handles(mention),
+        "neighbour_overlap": not rules.neighbours,
+        "same_scope": rules.scope_id == TENANT_SCOPE.scope_id,
+        "mentioned_together": not known.named_now,
+    }
+    ceiling = 0.0
+    for name, weight in model.context.items():
+        if not absent.get(name):
+            ceiling += max(weight, 0.0)
+    return ceiling
 
 
 def _same_scope(root: str, names: Sequence[str], known: Register, rules: Rules) -> bool:

@@ -15,6 +15,7 @@ likely another person; asking for each would make the queue grow faster than the
 
 from __future__ import annotations
 
+import heapq
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -64,7 +65,7 @@ from .blocking import (
 )
 from .clusters import Clusters
 from .compare import Measures
-from .context import PairContext, PersonContext, context_of
+from .context import PairContext, PersonContext, context_ceiling, context_of
 from .extract import may_be_person
 from .identifiers import (
     CONTRADICTED_FROM,
@@ -151,6 +152,7 @@ class NameScorer:
         """
         candidates = self._candidates(mention, known, rules)
         candidates = self._with_holders(mention, candidates, known, rules)
+        candidates = self._promising(mention, candidates, known, rules)
         by_root = {candidate.root.entity_id: candidate for candidate in candidates}
 
         ready_candidates = [c for c in candidates if c.root.state is not EntityState.PENDING]
@@ -289,9 +291,9 @@ class NameScorer:
         """A candidate with what the write says of the mention that cannot change."""
         evidence = weigh(mention, candidate.root.entity_id, known, rules)
         lines = [line for line in evidence.agrees if line.weight]
-        ceiling = probability(name_ceiling(candidate.measures, self._model))
-        if not lines or ceiling < rules.bands.suggest_from:
-            return replace(candidate, is_near=bool(evidence.near))
+        ceiling = name_ceiling(candidate.measures, self._model) if lines else 0.0
+        if not lines or probability(ceiling) < rules.bands.suggest_from:
+            return replace(candidate, is_near=True) if evidence.near else candidate
         return replace(candidate, contacts=tuple(lines), is_contact=True)
 
     def _with_holders(
@@ -383,6 +385,33 @@ class NameScorer:
             for alias in known.named(norm):
                 proposals[alias.entity_id, norm] = weights[norm]
         return proposals
+
+    def _promising(
+        self, mention: EntityRef, candidates: list[_Candidate], known: Register, rules: Rules
+    ) -> list[_Candidate]:
+        """The candidates that may reach a band, the best few, and those that are worth a look.
+
+        The others could reach no suggestion with all the context that may speak for them. Of
+        numbered names (`Order 17`) nearly all candidates are such.
+        """
+        if len(candidates) <= _CANDIDATES_SHOWN:
+            return candidates
+
+        bar = min(rules.bands.suggest_from, rules.bands.review_above, rules.bands.bind_at)
+        context_bound = context_ceiling(mention, known, rules, self._model)
+        ceilings: dict[str, float] = {}
+        for candidate in candidates:
+            ceilings[candidate.root.entity_id] = name_ceiling(candidate.measures, self._model)
+        best_ids = heapq.nsmallest(
+            _CANDIDATES_SHOWN, ceilings, lambda root: (-ceilings[root], root)
+        )
+        promising: list[_Candidate] = []
+        for candidate in candidates:
+            root = candidate.root.entity_id
+            may_reach = probability(ceilings[root] + context_bound) >= bar
+            if may_reach or root in best_ids or _likeness(mention, candidate, known, rules):
+                promising.append(candidate)
+        return promising
 
     def _score(
         self, mention: EntityRef, candidate: _Candidate, known: Register, rules: Rules
@@ -515,14 +544,21 @@ def _resembling(
         candidate = by_root[score.entity_id]
         if candidate.root.state is EntityState.PENDING:
             continue
-        line = resemblance(mention.name, candidate.surfaces, _kind(mention, candidate.root))
-        line = line or learned_short_form(mention, candidate.surfaces, known, rules)
-        line = line or next(iter(candidate.contacts), None)
+        line = _likeness(mention, candidate, known, rules)
         if line is not None:
             entry = _as_candidate(score, candidate)
             features = entry.features if line in entry.features else (*entry.features, line)
             entries.append(replace(entry, features=features))
     return entries[:_CANDIDATES_SHOWN]
+
+
+def _likeness(
+    mention: EntityRef, candidate: _Candidate, known: Register, rules: Rules
+) -> Feature | None:
+    """What makes a candidate worth a look, whatever its score; None for nothing."""
+    line = resemblance(mention.name, candidate.surfaces, _kind(mention, candidate.root))
+    line = line or learned_short_form(mention, candidate.surfaces, known, rules)
+    return line or next(iter(candidate.contacts), None)
 
 
 def _last_end(left: Entity | None, right: Entity | None) -> Entity | None:

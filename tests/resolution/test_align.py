@@ -97,10 +97,8 @@ def test_doubled_and_swapped_letters_are_slips_and_other_letters_are_not(left, r
 
 
 def test_nicknames_and_initials_are_named():
-    nick, initial = (
-        pair("bill smith", "william smith", person=True),
-        pair("s rivera", "sam rivera", person=True),
-    )
+    nick = pair("bill smith", "william smith", person=True)
+    initial = pair("s rivera", "sam rivera", person=True)
     assert (nick.nickname, nick.initial, nick.align) == (True, False, 950)
     assert (initial.nickname, initial.initial, initial.align) == (False, True, 850)
 

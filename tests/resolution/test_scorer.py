@@ -101,6 +101,24 @@ def test_an_untyped_name_with_a_nickname_is_judged_by_the_stricter_rules() -> No
     assert VetoCode.PERSON_WITHOUT_CONTEXT.value in person.candidates[0].vetoes
 
 
+def test_leaving_out_the_hopeless_changes_no_candidate_above_a_suggestion(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    words = ("Order", "Orders", "Ordering", "Payment", "Service", "Servce", "Gateway", "Labs")
+    names = tuple(f"{a} {b}" for a in words for b in words if a != b)[:48]
+    for said in ("Order Service", "Ordre Service", "Payment Gateway Labs", "Order-Service 2"):
+        mention = EntityRef(name=said, type="system")
+        known = register(names, "system", mention)
+        pruned = NameScorer().judge(mention, known, RULES)
+        with monkeypatch.context() as patch:
+            patch.setattr(NameScorer, "_promising", lambda self, mention, found, *rest: found)
+            whole = NameScorer().judge(mention, known, RULES)
+        assert pruned.decision is whole.decision
+        bar = RULES.bands.suggest_from
+        above, above_whole = ([c for c in r.candidates if c.score >= bar] for r in (pruned, whole))
+        assert above == above_whole
+
+
 def taught(names: list[str]) -> Register:
     """Return a register that has learned a system of each name in this transaction."""
     known, scorer = Register(Known()), NameScorer()

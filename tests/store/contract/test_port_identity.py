@@ -145,14 +145,14 @@ def test_a_known_entity_takes_another_name_type_or_state(store: Store) -> None:
         }
 
 
-def test_clusters_are_those_believed_at_the_tx(store: Store) -> None:
+def merge(store: Store) -> None:
     people(store)
-    add(
-        store,
-        tx=10,
-        judgements=(judgement("a", "e1", "e2", tx=10),),
-        canonical=(("e1", "e1"), ("e2", "e1")),
-    )
+    judgements = (judgement("a", "e1", "e2", tx=10),)
+    add(store, tx=10, judgements=judgements, canonical=(("e1", "e1"), ("e2", "e1")))
+
+
+def test_clusters_are_those_believed_at_the_tx(store: Store) -> None:
+    merge(store)
     add(
         store,
         tx=20,
@@ -192,13 +192,7 @@ def test_clusters_are_those_believed_at_the_tx(store: Store) -> None:
 
 
 def test_a_judgement_closes_once(store: Store) -> None:
-    people(store)
-    add(
-        store,
-        tx=10,
-        judgements=(judgement("a", "e1", "e2", tx=10),),
-        canonical=(("e1", "e1"), ("e2", "e1")),
-    )
+    merge(store)
     close = {"closed_judgements": (("a", 30),), "canonical": (("e1", "e1"), ("e2", "e2"))}
     add(store, tx=30, **close)
     with pytest.raises(TenureError):

@@ -47,7 +47,7 @@ def test_a_request_carries_the_compiled_context_and_the_history_does_not(memory:
     agent = Agent(FunctionModel(model), capabilities=[pydantic_ai_memory(memory)])
     result = agent.run_sync(QUESTION)
     ((messages, info),) = model.requests
-    assert "Sam Rivera office: Chicago" in prompt_of(messages)
+    assert "Sam Rivera | office = Chicago" in prompt_of(messages)
     assert QUESTION in prompt_of(messages)
     assert "quoted data" in str(info.instructions)
     assert prompt_of(result.all_messages()) == QUESTION

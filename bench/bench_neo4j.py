@@ -134,14 +134,14 @@ def batches(server: Server, driver: neo4j.Driver, rounds: int = 8) -> None:
 
 def _bare(batch: Batch, place: int, tenant: str) -> dict[str, Any]:
     one = batch.claims[place]
-    made = codec.claim_row(one, tenant=tenant, live=True)
+    claim = codec.claim_row(one, tenant=tenant, live=True)
     return {
         "seq": batch.events[place].seq,
         "object_id": one.claim.object_id,
         "slot_key": one.claim.slot_key,
         "about": one.details.subject_id,
         "slot": "slot1",
-        "props": made["props"] | {"n": place},
+        "props": claim["props"] | {"n": place},
     }
 
 

@@ -115,6 +115,7 @@ def test_leaving_out_the_hopeless_changes_no_candidate_above_a_suggestion(
             whole = NameScorer().judge(mention, known, RULES)
         assert pruned.decision is whole.decision
         bar = RULES.bands.suggest_from
+        assert pruned.score == whole.score or whole.score < bar
         above, above_whole = ([c for c in r.candidates if c.score >= bar] for r in (pruned, whole))
         assert above == above_whole
 

@@ -215,6 +215,9 @@ def test_an_argument_is_read_as_utf_8_where_the_locale_is_ascii(tmp_path: Path) 
     command[3:] = ["get", "Zoë Müller", "office", "--json"]
     asked = subprocess.run(command, env=environment, cwd=tmp_path, check=True, capture_output=True)
     assert r"Z\u00fcrich \u2588" in asked.stdout.decode("ascii")
+    command[3:] = ["demo"]
+    tour = subprocess.run(command, env=environment, cwd=tmp_path, check=True, capture_output=True)
+    assert b"\\u2588" in tour.stdout
 
 
 def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -178,8 +178,8 @@ def test_a_docx_keeps_its_headings_behind_the_styles_of_tables():
     styles = style.format("table", "Grid", "Grid") + style.format("paragraph", "X1", "heading 1")
     data = BytesIO(docx([("X1", "Sick leave"), ("", "Ten days.")]))
     with zipfile.ZipFile(data, "a") as archive:
-        alone = '<w:style w:type="table" w:styleId="Plain"/>'
-        root = f'<w:styles xmlns:w="{WORD}">{alone}{styles}</w:styles>'
+        table_style = '<w:style w:type="table" w:styleId="Plain"/>'
+        root = f'<w:styles xmlns:w="{WORD}">{table_style}{styles}</w:styles>'
         archive.writestr("word/styles.xml", root)
     assert headings(read_file(data.getvalue(), "a.docx")) == [(1, "Sick leave", 0)]
 

@@ -190,10 +190,10 @@ def check(memory: Memory, seed: int) -> None:
     said = history_of(seed, every)
     # (A) Without what may take back a fact of the other side: it acts on who was one at its own
     # moment. So a correction counts where its slot has no further fact of either.
-    told = history_of(seed, ("assert", "assert", "deny", "correct"))
-    facts = {line[1:4] for line in told if not {0, 1}.isdisjoint({line.subject, line.value})}
+    history = history_of(seed, ("assert", "assert", "deny", "correct"))
+    facts = {line[1:4] for line in history if not {0, 1}.isdisjoint({line.subject, line.value})}
     plain: list[Said] = []
-    for line in told:
+    for line in history:
         if line.op != "correct" or line.slot not in {fact[1] for fact in facts - {line[1:4]}}:
             plain.append(line)
     before, after = World(memory, f"{seed}a"), World(memory, f"{seed}b")

@@ -128,8 +128,8 @@ def test_random_requests_over_odd_texts_give_the_same_bytes_in_both_stores(
 def test_the_server_weighs_blocking_keys_as_this_process_does(neo4j_driver: neo4j.Driver) -> None:
     rng = random.Random(5)
     weights = sorted(set(KIND_WEIGHT.values()))
-    asked = [(rng.choice(weights), rng.randint(1, 3_000)) for _ in range(100_000)]
-    rows = [[weight, held, held + int(10 ** rng.uniform(0, 7))] for weight, held in asked]
+    questions = [(rng.choice(weights), rng.randint(1, 3_000)) for _ in range(100_000)]
+    rows = [[weight, held, held + int(10 ** rng.uniform(0, 7))] for weight, held in questions]
     text = register.BLOCK_MATCHES
     formula = text[text.index("toInteger(") : text.index(" AS key_weight")]
     records, _, _ = neo4j_driver.execute_query(

@@ -478,8 +478,6 @@ def is_trusted(alias: Alias, known: Register, rules: Rules) -> bool:
 def _may_mean(alias: Alias, ref: EntityRef, known: Register, rules: Rules) -> bool:
     if not _is_of_kind(alias, ref, known, rules):
         return False
-    if excluding_schemes(ref, alias.entity_id, known, rules):
-        return False
     return not is_excluded(
         ref, known.root(alias.entity_id), _known_type(alias, known), known, rules
     )

@@ -68,7 +68,7 @@ BUILT_IN_CONSTANTS: Final = frozenset(
     slot.name for slot in BUILT_IN_SLOTS.values() if slot.constant
 )
 CONTRADICTED_FROM: Final = 2
-"""Things against a pair from which nobody is asked about it; one alone is a question."""
+"""So many things against a pair make it a suggestion. A single one makes it a question."""
 CONSTANT_WEIGHT: Final = 3.0
 """Log-odds that an equal birth date, or another value that cannot change, adds to a name."""
 _ISO_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -349,7 +349,7 @@ class Weighed(NamedTuple):
     differs: tuple[Feature, ...] = ()
     near: tuple[Feature, ...] = ()
     """Values that may be one value with a slip."""
-    apart: tuple[Feature, ...] = ()
+    unshared: tuple[Feature, ...] = ()
     """The kinds of contact, and places, that both sides state without one in common."""
     is_stated: bool = False
     """Whether both sides say anything at all."""
@@ -360,7 +360,7 @@ class Weighed(NamedTuple):
 
         One contact or place changes in a life; who shares none of two is most likely a namesake.
         """
-        return not self.agrees and len(self.apart) >= CONTRADICTED_FROM
+        return not self.agrees and len(self.unshared) >= CONTRADICTED_FROM
 
 
 def weigh(ref: EntityRef, root: str, known: Register, rules: Rules) -> Weighed:
@@ -372,7 +372,7 @@ def weigh(ref: EntityRef, root: str, known: Register, rules: Rules) -> Weighed:
         return Weighed()
 
     facts: Mapping[str, frozenset[str]] = rules.stored.constants(root) if rules.stored else {}
-    lines: dict[str, list[Feature]] = {"agrees": [], "differs": [], "near": [], "apart": []}
+    lines: dict[str, list[Feature]] = {"agrees": [], "differs": [], "near": [], "unshared": []}
     places = place_slots(rules.bands)
     for slot, key in sorted(rules.evidence.items()):
         stored_keys = sorted(facts.get(slot, ()))
@@ -384,7 +384,7 @@ def weigh(ref: EntityRef, root: str, known: Register, rules: Rules) -> Weighed:
             # That two live in one town says little; many do.
             if place(key[2:]) in {place(other_key[2:]) for other_key in stored_keys}:
                 continue
-            kind = "apart"
+            kind = "unshared"
         elif kind == "differs" and any(_is_slip(key, other_key) for other_key in stored_keys):
             kind = "near"
         weight = CONSTANT_WEIGHT if kind == "agrees" else 0.0
@@ -398,9 +398,9 @@ def weigh(ref: EntityRef, root: str, known: Register, rules: Rules) -> Weighed:
             lines["agrees"].append(Feature(row.scheme, 1.0, 0.0, f"equal: {row.value!r}"))
         elif row.weight and held_schemes.get(row.scheme) and root not in holders:
             detail = f"differing: {row.value!r} / {held_schemes[row.scheme][0]!r}"
-            lines["apart"].append(Feature(row.scheme, 0.0, 0.0, detail))
+            lines["unshared"].append(Feature(row.scheme, 0.0, 0.0, detail))
     has_constants = not facts.keys() <= places
-    is_known = has_constants or lines["apart"] or not all(map(is_exact, held_schemes))
+    is_known = has_constants or lines["unshared"] or not all(map(is_exact, held_schemes))
     return Weighed(
         **{kind: tuple(features) for kind, features in lines.items()},
         is_stated=bool(is_known) and rules.stored is not None,
@@ -434,7 +434,7 @@ def excluded_line(
     values = known.held(entity.entity_id, rules.identifier_test(known))
     features = [Feature("exact", 1.0, 0.0, f"equal name: {entity.name}")]
     evidence = weigh(ref, entity.entity_id, known, rules)
-    features += [*evidence.differs, *evidence.apart]
+    features += [*evidence.differs, *evidence.unshared]
     for scheme in excluding_schemes(ref, entity.entity_id, known, rules):
         detail = f"differing: {ref.external_ids[scheme]!r} / {values[scheme][0]!r}"
         features.append(Feature(scheme, 0.0, 0.0, detail))

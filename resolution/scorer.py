@@ -134,7 +134,7 @@ class NameScorer:
         return tuple((key, KIND_WEIGHT[kind]) for key, kind in _keys(mention.name, mention.type))
 
     def near(self, mention: EntityRef) -> NearTest:
-        """What tells which stored names are worth scoring objections a mention."""
+        """What tells which stored names are worth scoring against a mention."""
         return partial(near_names, mention.name, mention.type)
 
     def family(self, mention: EntityRef, bands: ResolutionPolicy) -> FamilyName | None:
@@ -455,11 +455,11 @@ class NameScorer:
         if kind == PERSON and not pair.vetoes and evidence.is_stated and not evidence.agrees:
             pair = with_veto(pair, VetoCode.PERSON_WITHOUT_CONTEXT)
 
+        objections = 0
         # The firms of a group share addresses, so that one in common speaks for no firm.
-        objections = 0 if kind == PERSON and evidence.agrees else len(evidence.apart)
         if kind != PERSON or not evidence.agrees:
             pairing = next(row for row in candidate.measures if row.right.original == pair.name)
-            objections += not differs_in_form_alone(pairing)
+            objections = len(evidence.unshared) + (not differs_in_form_alone(pairing))
             # Two names with a legal form are two entries of a register, each given in full.
             if pairing.left.legal and pairing.right.legal and has_extra_words(pairing):
                 objections += VetoCode.DISTINCTION.value not in pair.vetoes

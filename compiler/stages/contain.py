@@ -127,7 +127,7 @@ def _may_share(piece: Piece) -> bool:
 def _has_structure(text: str) -> bool:
     """Whether a text holds code, records or a table."""
     # Nearly all prose has none of these signs, and looking for them costs next to nothing.
-    signed = any(map(text.__contains__, _STRUCTURE_SIGNS))
+    signed = any(sign in text for sign in _STRUCTURE_SIGNS)
     return signed and _STRUCTURE.search(text) is not None
 
 

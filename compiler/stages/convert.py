@@ -59,7 +59,7 @@ def convert(
     pieces += request_pieces
     pieces += _own_texts(context)
     if ranked.discussed:
-        # What no fact says is known all the same where talk tells of it.
+        # Talk answers the question: a slot without a fact is not unknown.
         answers = [record for record in answers if record.why != "no_value"]
     line = unanswered_line(answers)
     if line:

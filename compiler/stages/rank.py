@@ -458,9 +458,9 @@ class _Telling:
         origins: set[bool] = set()
         for place, candidate in enumerate(self.entries.candidates):
             if candidate.is_turn:
-                said = frozenset(term_counts(" ".join(self.entries.documents[place]))[0])
-                spoken = (terms & said).union(language.unspoken_terms(terms, said))
-                if 2 * len(spoken) >= len(terms):
+                turn_terms = frozenset(term_counts(" ".join(self.entries.documents[place]))[0])
+                matches = (terms & turn_terms).union(language.unspoken_terms(terms, turn_terms))
+                if 2 * len(matches) >= len(terms):
                     origins.add(bool(candidate.via & Via.CLAIMED))
         return origins == {False}
 
@@ -512,7 +512,7 @@ def _order_turns(
         for place, candidate in enumerate(competing)
         if candidate.is_turn
     }
-    best = max(map(relevances.__getitem__, turns), default=0)
+    best = max((relevances[place] for place in turns), default=0)
     scores = turn_scores(competing, cosines, runs_of(turns), topic, scale.snapshot, scale.context)
     for place, score in scores.items():
         relevances[place] = max(1, score * (best or FULL // 4) // FULL) if score else 0

@@ -13,7 +13,6 @@ Sources: source 003, stage 6; checklist C-080, C-081.
 
 from __future__ import annotations
 
-from operator import mul
 from typing import Final
 
 from ...schema.compile_terms import PriorityTier, Reason, Stage
@@ -121,7 +120,7 @@ def _affinity(
             kin = 1000 if is_of_one or anchor.origin == candidate.origin else 0
             relevance = anchor.relevance // 1000
         features = (coverage, skill, relevance, kin, named_share)
-        affinity = sum(map(mul, weights, features)) // 1000
+        affinity = sum(w * f for w, f in zip(weights, features, strict=True)) // 1000
         if affinity > best[0]:
             best = affinity, anchor.object_id if anchor is not None else ""
     return best

@@ -128,8 +128,9 @@ def erase(
             answer(context, preview, lambda screen: _show_preview(screen, preview))
             return
         # The words and not the id alone: nobody knows by an id what is about to be gone.
-        title, size = _title(memory, target, subject), counted(len(preview), "object")
-        confirm(context, f"Erase {title} for ever ({size} that you see)?", reason, yes=yes)
+        title = "" if yes else _title(memory, target, subject)
+        size = f"{counted(len(preview), 'object')} that you see"
+        confirm(context, f"Erase {title} for ever ({size})?", reason, yes=yes)
         receipt = memory.erase(target, entity=subject, reason=reason)
     answer(context, receipt, lambda screen: _show_erasure(screen, receipt))
 

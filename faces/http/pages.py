@@ -198,7 +198,7 @@ def health(request: Request) -> HTMLResponse:
 
 
 def _entity_named(memory: Memory, name: str) -> EntityView | None:
-    # A question may name nobody, or be no name at all.
+    # The text of a question need not be a name.
     with suppress(TenureError):
         return memory.as_of().entity(name)
     return None

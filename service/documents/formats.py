@@ -92,8 +92,8 @@ def read_file(
     """
     form = format_of(data, name, media_type)
     content = data if form.takes_bytes else decode(data, name, encoding)
-    stated = {"pdf": {"password": password}, "mail": {"encoding": encoding}}
-    reading = form.read(content, name, **stated.get(form.name, {}))
+    options = {"pdf": {"password": password}, "mail": {"encoding": encoding}}
+    reading = form.read(content, name, **options.get(form.name, {}))
     blocks = [block for block in reading.blocks if block.text.strip()]
     for place, block in enumerate(blocks):
         if block.kind is FileBlockKind.HEADING:

@@ -341,7 +341,7 @@ def commit(
     point = Point(max(times_us), clock.last_us)
     known = tx.known(names.lookup, scopes=names.scopes, tx_us=point.tx_us)
     mentions = KnownMentions(Register(known))
-    # Blocking keys and what stands around a mention are most of the cost, and few writes need them.
+    # Blocking keys and the context of a mention cost most, and few writes need them.
     doubtful = _doubtful(group, mentions.register, policy.resolution) if scorer else {}
     if scorer and doubtful:
         exact = ExactMatches(group, known, mentions.register, doubtful)
@@ -361,9 +361,9 @@ def commit(
     refusals = refuse_crowded_ties(group, work) if work.may_crowd(TIED_CLAIMS) else {}
     if refusals:
         # Nothing is applied yet: the others begin again, without stamps for what is refused.
-        others = [submission for place, submission in enumerate(group) if place not in refusals]
+        accepted = [submission for place, submission in enumerate(group) if place not in refusals]
         results = iter(
-            commit(tx, others, now_us=now_us, policy=policy, scorer=scorer, dry_run=dry_run)
+            commit(tx, accepted, now_us=now_us, policy=policy, scorer=scorer, dry_run=dry_run)
         )
         return [refusals.get(place) or next(results) for place in range(len(group))]
 
@@ -618,8 +618,8 @@ def _plan_submission(claims: Sequence[AdmittedClaim], stamp: int, work: CommitWo
     work.ledger.settle(stamp)
     _close_settled(dict.fromkeys(admission.planning for admission in claims), stamp, work)
     for admission, action in ties:
-        # The claims of one stamp come at once: whom a later one of them overrides need not be asked
-        # about, and no action could open and close at one moment.
+        # The claims of one stamp come together. About a tie that a later one of them ends nobody is
+        # asked, because no action can open and close at the same moment.
         if stands(action, work.ledger.ties(admission.planning)):
             work.ask(admission.draft.object_id, action)
             work.tie_actions.setdefault(admission.planning, []).append(action)

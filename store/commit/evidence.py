@@ -54,13 +54,14 @@ def evidence_of(
     A record of a register states its place as well. Of anyone else a new place is a move.
     """
     evidence: dict[MentionLines, dict[str, str]] = {}
+    places = place_slots(bands)
     for draft in drafts:
         key = lines_key(draft)
         slot = draft.slot
         if key is None or slot is None or slot.many:
             continue
         is_record = draft.details.source_origin.startswith(RECORD_SCHEME)
-        if not (slot.constant or (is_record and slot.name in place_slots(bands))):
+        if not (slot.constant or (is_record and slot.name in places)):
             continue
         # Talk is about whom the listener knows: a second value contradicts and parts nobody.
         if draft.details.derived_from:

@@ -119,12 +119,13 @@ class CommitWork:
 
     def is_first(self, claim: AdmittedClaim) -> bool:
         """Whether the group has made what a claim is about: a text, or a new entity."""
-        raw = claim.slot.subject_id
-        if claim.draft.slot_key is not None or raw is None or claim.slot.slot is None:
-            return claim.draft.slot_key is None
+        if claim.draft.slot_key is not None:
+            return False
 
-        members = map(self.register.entity, self.register.members(raw))
-        return all(entity and entity.tx_start > self.clock.last_us for entity in members)
+        raw, slot = claim.slot.subject_id, claim.slot.slot
+        members = () if raw is None or slot is None else self.register.members(raw)
+        entities = map(self.register.entity, members)
+        return all(entity and entity.tx_start > self.clock.last_us for entity in entities)
 
     def rooted(self, claim: Claim) -> Claim:
         """A claim of the group under the canonical id of its value, which the register knows."""

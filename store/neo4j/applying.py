@@ -130,7 +130,7 @@ def write_batch(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
             clock.append(counters.props | {"serial": counters.serial + len(batch.manifests)})
         counts = dict(calls.rows(core.PUT_BATCH, clock=clock, **parts, **bound)[0])
     else:
-        # One list at a time, in an order in which what a later list ends at stands before it.
+        # One list at a time, in this order: a list refers to nodes of earlier ones.
         for name, rows in parts.items():
             for portion in portions_of(rows):
                 (count,) = calls.column(core.PUT_PART[name], **{name: portion}, **bound)

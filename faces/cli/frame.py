@@ -582,10 +582,10 @@ def entity_of(memory: Memory, text: str) -> str:
 def nothing_of(memory: Memory, entity: str, words: str) -> str:
     """What a read of an entity says that found nothing: its words, or that the name is unknown.
 
-    A bare "none" would be believed of a misspelt name.
+    A bare "none" would be believed of a misspelt name. A read takes no name that is only near.
     """
     resolution = memory.entities.resolve(entity)
-    if resolution.entity is not None:
+    if resolution.entity is not None and resolution.reason != "scored":
         return words
     namesakes = dict.fromkeys(candidate.name for candidate in resolution.candidates)
     suggestion = f"\ndid you mean: {', '.join(namesakes)}" if namesakes else ""

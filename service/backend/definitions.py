@@ -7,10 +7,10 @@ state is inherited from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final, cast
 
-from ...schema.errors import InvalidInput
+from ...schema.errors import InvalidInput, did_you_mean, quoted
 from ...schema.layers import DecayRule
 from ...schema.limits import check_text, check_texts
 from ...schema.slots import BUILT_IN_SLOTS, Slot, TenantWord, Vocabulary
@@ -41,21 +41,25 @@ def with_definition(
         raise InvalidInput("a definition has define and name", code="bad_definition")
 
     if kind != "slot":
-        extra = set(members) - {"name", "description", "parent"}
-        if extra:
-            raise InvalidInput(f"a {kind} has no {sorted(extra)}", code="bad_definition")
+        _check_fields(kind.replace("_", " "), members, ("name", "description", "parent"))
         word = TenantWord(name, str(members.get("description", "")), members.get("parent"))
         return known.define(kind, word)
 
     return known.define("slot", _slot(known, members), used=used)
 
 
+def _check_fields(kind: str, members: Iterable[str], known: Collection[str]) -> None:
+    for name in members:
+        if name not in known:
+            raise InvalidInput(
+                f"a {kind} has no field {quoted(name)}: {did_you_mean(name, known)}",
+                code="bad_definition",
+            )
+
+
 def _slot(known: Vocabulary, members: dict[str, Any]) -> Slot:
     base = known.slots.get(members["name"]) or BUILT_IN_SLOTS.get(members["name"])
-    unknown = set(members) - set(Slot.__dataclass_fields__)
-    if unknown:
-        raise InvalidInput(f"a slot has no {sorted(unknown)}", code="bad_definition")
-
+    _check_fields("slot", members, Slot.__dataclass_fields__)
     values = {name: _READ[name](value) for name, value in members.items() if value is not None}
     if base is None and not values.get("description"):
         raise InvalidInput(

@@ -70,8 +70,8 @@ class CsvMapping:
     ISO 8601, or a date, a month or a year."""
     ambiguous: str | None = None
     """Which of two instants a local time means that the zone has twice: `first` or `second`."""
-    decimal: str = "."
-    """The sign before the fraction of a number."""
+    decimal: str = ""
+    """The sign before the fraction of a number; a point where none is stated."""
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     """What the cells of a column stand for, by column; `*` stands for any other cell."""
 
@@ -179,12 +179,14 @@ class CsvMapping:
         return local_time(moment, zone, field, ambiguous=self.ambiguous).isoformat()
 
     def _value(self, text: str, kind: str) -> Any:
-        # Python reads numbers with a point alone, whatever the table writes.
         try:
-            return _VALUES[kind](text if self.decimal == "." else text.replace(self.decimal, "."))
+            return _VALUES[kind](_plain_number(text, self.decimal) if kind in _NUMBERS else text)
         except (ValueError, RecursionError) as error:
+            sign = (
+                ', or state decimal = "," or "."' if kind in _NUMBERS and not self.decimal else ""
+            )
             raise InvalidInput(
-                f"value {text!r} is no {kind}; mend the cell, or leave it empty",
+                f"value {text!r} is no {kind}; mend the cell, leave it empty{sign}",
                 code="bad_value",
                 field="value",
             ) from error
@@ -283,14 +285,14 @@ def _mapping_of(source: Any) -> CsvMapping:
         if name not in known:
             raise _bad(f"there is no setting {name!r}: {did_you_mean(str(name), known)}")
 
-    texts: dict[str, Any] = {"delimiter": ",", "encoding": "utf-8", "decimal": "."}
+    texts: dict[str, Any] = {"delimiter": ",", "encoding": "utf-8"}
     for name in _TEXTS:
         if members.get(name) is not None:
             texts[name] = members[name]
     for name, text in texts.items():
         if not isinstance(text, str):
             raise _bad(f"{name} must be a text")
-    if len(texts["delimiter"]) != 1 or len(texts["decimal"]) != 1:
+    if len(texts["delimiter"]) != 1 or len(texts.get("decimal", ".")) != 1:
         raise _bad("delimiter and decimal are one character each")
 
     forms = members.get("dates") or ()
@@ -357,8 +359,27 @@ def _truth(text: str) -> bool:
     return text.casefold() in _TRUE
 
 
+def _plain_number(text: str, decimal: str) -> str:
+    """A number as Python reads it; a stated decimal sign allows another sign between thousands.
+
+    Without a stated one, `1,234` could mean either, and is refused.
+
+    >>> _plain_number("71.500,50", ","), _plain_number("1 200", "."), _plain_number("1,234", "")
+    ('71500.50', '1200', '1,234')
+    """
+    if not decimal:
+        return text
+    integer, sign, fraction = text.strip().partition(decimal)
+    thousands = re.fullmatch(r"([+-]?\d{1,3})(?:([.,'\u2019\s])\d{3})(?:\2\d{3})*", integer)
+    if thousands:
+        integer = integer.replace(thousands[2], "")
+    elif "." in integer:
+        raise ValueError(text)
+    return f"{integer}.{fraction}" if sign else integer
+
+
 def _number(text: str) -> int | float:
-    # A whole number stays one: as a float it would lose its last digits.
+    # A integer number stays one: as a float it would lose its last digits.
     return int(text) if re.fullmatch(r"[+-]?\d{1,18}", text) else float(text)
 
 
@@ -370,6 +391,7 @@ _VALUES: Final[Mapping[str, Callable[[str], Any]]] = {
     "json": partial(json_of, place="the cell", code="bad_value"),
 }
 """The words of `value_type`, each with what reads a cell."""
+_NUMBERS: Final = ("integer", "number")
 
 
 def _bad(message: str) -> InvalidInput:

@@ -118,7 +118,11 @@ BAD: list[tuple[str, dict[str, Any] | str, str]] = [
     ("too_large", event(content="x" * 200_001), "characters"),
     ("unknown_vocabulary", {"define": "colour", "name": "red"}, "colour"),
     ("bad_definition", {"define": "slot", "name": "badge"}, "description"),
-    ("bad_definition", {"define": "slot", "name": "badge", "descr": "x"}, "descr"),
+    (
+        "bad_definition",
+        {"define": "slot", "name": "badge", "descr": "x"},
+        "did you mean 'description'",
+    ),
 ]
 
 

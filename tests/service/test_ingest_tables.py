@@ -77,6 +77,48 @@ def test_a_mapping_makes_events_of_the_rows_of_a_table(memory: Memory, tmp_path:
     )
 
 
+@pytest.mark.parametrize(
+    ("decimal", "cell", "expected"),
+    [
+        (",", "71.500,50", 71500.5),
+        (",", "54.000", 54000),
+        (",", "1.234.567", 1234567),
+        (",", "-1\N{NARROW NO-BREAK SPACE}200,5", -1200.5),
+        (".", "71,500.50", 71500.5),
+        (".", "2\N{RIGHT SINGLE QUOTATION MARK}000", 2000),
+        (".", "1e3", 1000),
+        ("", "71500.5", 71500.5),
+        (",", "5.4", None),
+        (",", "1.234 567", None),
+        (".", "1.234.567", None),
+        ("", "54,000", None),
+    ],
+)
+def test_a_stated_decimal_sign_allows_another_between_thousands(
+    memory: Memory, tmp_path: Path, decimal: str, cell: str, expected: float | None
+) -> None:
+    mapping = {
+        "delimiter": ";",
+        "common": {"subject": "{Name}"},
+        "event": [{"slot": "weight", "value": "{Weight}", "value_type": "number"}],
+    } | ({"decimal": decimal} if decimal else {})
+    table = saved(tmp_path, f"Name;Weight\nSam Rivera;{cell}\n")
+    report = memory.ingest(table, mapping=mapping, keep_going=True)
+    assert [line.code for line in report.rejected] == ([] if expected else ["bad_value"])
+    assert memory.as_of().value("Sam Rivera", "weight") == expected
+
+
+def test_a_decimal_comma_leaves_the_commas_of_other_cells(memory: Memory, tmp_path: Path) -> None:
+    mapping = {
+        "delimiter": ";",
+        "decimal": ",",
+        "common": {"subject": "{Name}"},
+        "event": [{"slot": "office", "value": "{Office}", "value_type": "string"}],
+    }
+    memory.ingest(saved(tmp_path, "Name;Office\nSam;Berlin, Mitte\n"), mapping=mapping)
+    assert memory.as_of().value("Sam", "office") == "Berlin, Mitte"
+
+
 def test_a_line_break_inside_a_cell_does_not_shift_the_numbers(
     memory: Memory, tmp_path: Path
 ) -> None:

@@ -127,6 +127,8 @@ def opened(path: str | Path, *, line_bytes: int = LINE_BYTES) -> Generator[Itera
 _CHAT: Final = r"(?:conversation_id|chat_messages|\"mapping\"|\"client_msg_id\"|\"ts\")"
 _AS_DOCUMENT: Final = "hand it in as a document: `tenure sync FOLDER` (documents.sync)"
 _AS_TABLE: Final = "export it as CSV, and name its columns in a mapping"
+_WORKBOOKS: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+"""The first bytes of spreadsheets and of ZIP archives, which newer spreadsheets are."""
 _FORMS: Final[tuple[tuple[str, str, str], ...]] = (
     (r"BEGIN:VCARD", "a vCard", _AS_TABLE),
     (r"BEGIN:VCALENDAR", "an iCalendar file", _AS_TABLE),
@@ -184,13 +186,17 @@ def stream_of(path: str | Path) -> Generator[IO[bytes]]:
     Raises:
         NotFound: `unknown_file`.
         Unavailable: `file_unreadable`.
-        InvalidInput: `bad_file` for a `.gz` that is none.
+        InvalidInput: `bad_file` for a `.gz` that is none, and for a workbook.
     """
     if str(path) == STDIN:
         yield sys.stdin.buffer
         return
     try:
         with Path(path).open("rb") as raw:
+            if raw.peek(4)[:4] in _WORKBOOKS:
+                raise InvalidInput(
+                    f"{path} is a workbook or an archive; {_AS_TABLE}", code="bad_file"
+                )
             if str(path).endswith(".gz"):
                 with gzip.open(raw) as plain:
                     yield cast("IO[bytes]", plain)

@@ -22,6 +22,7 @@ FORMS = {
     "mail": "From a@b.example Sat Jan  3 01:05:34 1996\nSubject: x\n\nhello\n",
     "GEDCOM": "0 HEAD\n1 SOUR x\n",
     "Markdown": "# Title\n\nSome text.\n",
+    "a workbook": "PK\x03\x04\x14\x00\x06\x00",
 }
 
 

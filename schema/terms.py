@@ -4,8 +4,9 @@ NFKC, case folding, words of letters and digits of one script, light English ste
 without spaces (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) by single characters and
 their pairs; Arabic letters in one form, without the article. Stores index the joined terms and
 only propose; scores are computed over the same terms, so that both stores rank alike. The stemmer
-folds plural and a few verb endings and nothing else: it must be stable for ever, since stored
-terms depend on it (`TERMS_VERSION`). D. Harman, "How effective is suffixing?", 1991.
+folds plurals and a few verb endings, and German compounds part at the `s` between their nouns. A
+change of either is a new `TERMS_VERSION`, and a store stems its terms again (`stemmed_again`).
+D. Harman, "How effective is suffixing?", 1991.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
-TERMS_VERSION: Final = 2
+TERMS_VERSION: Final = 3
 """Part of every envelope's identity; a change needs a re-index."""
 
 _GAPS: Final = "".join(chr(c) if chr(c).isalnum() else " " for c in range(128))
@@ -25,6 +26,8 @@ _GAPS: Final = "".join(chr(c) if chr(c).isalnum() else " " for c in range(128))
 is faster than finding words, and those of every text are asked for."""
 _CJK: Final = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _VOWEL: Final = re.compile(r"[aeiouy]")
+_JOINT: Final = re.compile(r"(ung|heit|keit|schaft|ion|t[aä]t)(?<=\w{6})s(?!hip)(?=\w{4})")
+"""The `s` between two German nouns, as in `kündigungsfrist`; "relationships" has none."""
 
 STOP_WORDS: Final = frozenset(
     "a an and are as at be been but by can did do does for from had has have he her him his how i "
@@ -66,9 +69,15 @@ def _shorter(word: str) -> str:
         if word.endswith(ending) and len(base) > 2 and _VOWEL.search(base):
             return base[:-1] if base[-1] == base[-2] and base[-1] not in "lsz" else base
 
-    # French: "chevaux" is more than one "cheval".
+    # German: "Kunden" are more than one "Kunde", "Linien" than one "Linie"; "Hansen" is no Hans.
+    if len(word) > 5 and word.endswith("ien"):
+        return word[:-1]
+    if len(word) > 5 and re.search(r"(?:[^aeiouys]|ss)en\Z", word):
+        return word[:-2]
+
+    # French: "bureaux" are more than one "bureau", "chevaux" than one "cheval".
     if len(word) > 5 and word.endswith("aux"):
-        return word[:-2] + "l"
+        return word[:-1] if word.endswith("eaux") else word[:-2] + "l"
     return word[:-1] if len(word) > 4 and word.endswith("e") and word[-2] not in "aeiouy" else word
 
 
@@ -80,16 +89,27 @@ def terms(text: str) -> tuple[str, ...]:
     """
     # Most texts and words are plain; the Unicode tables cost several times as much as the stems.
     if text.isascii():
-        return tuple(map(stem, text.lower().translate(_GAPS).split()))
+        return tuple(map(stem, _JOINT.sub(r"\1 ", text.lower()).translate(_GAPS).split()))
 
     stems: list[str] = []
-    for word in _words(unicodedata.normalize("NFKC", text).casefold()):
+    words = _words(unicodedata.normalize("NFKC", text).casefold())
+    for word in chain.from_iterable(_JOINT.sub(r"\1 ", word).split() for word in words):
         if word.isascii():
             stems.append(stem(word))
         else:
             stems += _foreign(word)
 
     return tuple(stems)
+
+
+def stemmed_again(stored: str) -> str:
+    """Stored terms, joined by spaces, as this version has them; safe to repeat.
+
+    >>> stemmed_again("kunden kundigungsfrist 漢 字 漢字")
+    'kund kundigung frist 漢 字 漢字'
+    """
+    words = [terms(word) if word.isascii() else (word,) for word in stored.split()]
+    return " ".join(chain.from_iterable(words))
 
 
 def _words(text: str) -> list[str]:

@@ -23,6 +23,7 @@ from neo4j import exceptions as driver_errors
 
 from ...schema.errors import Unavailable
 from ...schema.interval import INF_US, MIN_US
+from ...schema.terms import stemmed_again
 from ..port.receipts import GENESIS, identity_faults, log_faults, name_problems, value_problems
 from ..port.records import Migration, chain_faults
 from ..timeline.overlaps import OVERLAPS, overlap_faults
@@ -138,8 +139,10 @@ def _bring(session: neo4j.Session, link: ServerLink, version: int) -> None:
         # The number is written after the data, so an interrupted migration goes on there.
         if number == schema.GRAPH_SINCE and version:
             _move_graph(session, link, number)
-        else:
-            session.run(link.dialect + schema.SET_VERSION, number=number).consume()
+            continue
+        if number == schema.TERMS_SINCE and version:
+            _stem_again(link)
+        session.run(link.dialect + schema.SET_VERSION, number=number).consume()
 
 
 def _missing(session: neo4j.Session, link: ServerLink, version: int) -> list[LiteralString]:
@@ -186,6 +189,23 @@ def _move_graph(session: neo4j.Session, link: ServerLink, number: int) -> None:
         session.run(link.dialect + schema.FREE_TENANTS).consume()
         turn.run(link.dialect + schema.SET_VERSION, number=number).consume()
         turn.commit()
+
+
+def _stem_again(link: ServerLink) -> None:
+    """Bring the search terms of older claims to today's; safe to repeat and to interrupt."""
+    with link.session(neo4j.WRITE_ACCESS) as reading, link.session(neo4j.WRITE_ACCESS) as writing:
+        rows: list[dict[str, str]] = []
+        for record in reading.run(link.dialect + schema.STORED_TERMS):
+            terms = stemmed_again(record["terms"])
+            if terms != record["terms"]:
+                rows.append({"place": record["place"], "terms": terms})
+            if len(rows) == _ROWS_AT_ONCE:
+                writing.run(link.dialect + schema.SET_TERMS, rows=rows).consume()
+                rows = []
+        writing.run(link.dialect + schema.SET_TERMS, rows=rows).consume()
+
+
+_ROWS_AT_ONCE: Final = 5_000
 
 
 def _create_at_last(session: neo4j.Session, link: ServerLink, command: LiteralString) -> None:

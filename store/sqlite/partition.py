@@ -31,6 +31,7 @@ from ...schema.errors import (
     Unavailable,
 )
 from ...schema.interval import MIN_US
+from ...schema.terms import stemmed_again
 from ..port.importing import ImportJournal, import_in_progress, no_import
 from ..search.caches import DEFAULT_BOUNDS, READERS, CacheBounds
 from . import register_sql, sql
@@ -154,6 +155,7 @@ def connect(path: Path, tuning: Tuning, *, reader: bool = False) -> sqlite3.Conn
                 f"query_only = {'ON' if reader else 'OFF'}",
             ):
                 db.execute(f"PRAGMA {pragma}")
+            db.create_function("stemmed_again", 1, stemmed_again, deterministic=True)
         except sqlite3.Error:
             db.close()
             raise

@@ -288,6 +288,11 @@ _CLAIM_STAYS: Final = (
     " writer_user writer_session directs turn"
 )
 
+_CONTENT_SAME: Final = """
+CREATE TRIGGER content_same BEFORE UPDATE ON content
+BEGIN SELECT RAISE(ABORT, 'content is never changed, only emptied'); END;
+"""
+
 _GUARDS: Final = (
     "".join(
         (
@@ -346,9 +351,8 @@ _GUARDS: Final = (
             unless("manifest", "NEW.body = ''", "number envelope_id pack"),
         )
     )
+    + _CONTENT_SAME
     + f"""
-CREATE TRIGGER content_same BEFORE UPDATE ON content
-BEGIN SELECT RAISE(ABORT, 'content is never changed, only emptied'); END;
 CREATE TRIGGER alias_close BEFORE UPDATE ON alias
 WHEN NOT ({_CLOSES} AND (NEW.alias_id, NEW.entity_id, NEW.surface, NEW.norm, NEW.type,
   NEW.scope_id, NEW.ordinal, NEW.valid_from, NEW.valid_until, NEW.tx_start, NEW.object_id,
@@ -405,6 +409,17 @@ WHERE r.version = (SELECT max(n.version) FROM review n WHERE n.review_id = r.rev
 """
 """The blocking cases that wait, with the claims that opened them: a source may open so many."""
 
+_TERMS: Final = f"""
+DROP TRIGGER content_same;
+UPDATE content SET terms = stemmed_again(terms) WHERE terms <> stemmed_again(terms);
+{_CONTENT_SAME}
+INSERT INTO text_all (text_all) VALUES ('rebuild');
+INSERT INTO text_live (text_live) VALUES ('delete-all');
+INSERT INTO text_live (rowid, terms)
+SELECT s.claim_id, s.terms FROM live l CROSS JOIN searchable s ON s.claim_id = l.claim_id;
+"""
+"""Terms of version 3: German plurals and compounds."""
+
 FIRST_VERSION: Final = 16
 """The version of the schema below; a file of an older one comes over by export and import."""
 
@@ -412,6 +427,7 @@ MIGRATIONS: Final = (
     (_RECORD, _ENTITY, _CLAIM, _VERSION, _WORK, _SESSION, _GUARDS),
     (_CERTAIN_START,),
     (_WAITING,),
+    (_TERMS,),
 )
 """The statements of `FIRST_VERSION`, and those that lead from each version to the next."""
 

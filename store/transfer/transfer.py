@@ -23,7 +23,7 @@ from ...schema.errors import InvalidInput, TenureError
 from ...schema.interval import MIN_US
 from ...schema.limits import check_json, json_of
 from ...schema.record_json import from_plain, to_plain
-from ...schema.terms import TERMS_VERSION
+from ...schema.terms import TERMS_VERSION, stemmed_again
 from ...schema.values import ENTITY_KEY, NO_VALUE_KEY, canonical_json, fields_of
 from ...schema.vocabulary import Authority
 from ..port.records import (
@@ -322,7 +322,8 @@ def _parse_line(line: str, number: int) -> dict[str, Any]:
 
 
 def _header(plain: dict[str, Any], number: int) -> ExportHeader:
-    if plain.get("tenure_export") not in (1, FORMAT) or plain.get("terms") != TERMS_VERSION:
+    formats, versions = (1, FORMAT), (2, TERMS_VERSION)
+    if plain.get("tenure_export") not in formats or plain.get("terms") not in versions:
         raise bad_line(
             number,
             f"it is no header of format {FORMAT} with search terms {TERMS_VERSION}; export with "
@@ -347,7 +348,7 @@ def _record(kind: str, plain: Any, number: int, header: ExportHeader) -> Any:
         raise bad_line(number, str(error)) from error
     if isinstance(record, Alias | BlockKeys):
         return _with_today_key(record)
-    return _as_said(record) if isinstance(record, Assertion) else record
+    return _as_today(record) if isinstance(record, Assertion) else record
 
 
 def _with_today_key(record: Alias | BlockKeys) -> Alias | BlockKeys:
@@ -362,15 +363,17 @@ def _with_today_key(record: Alias | BlockKeys) -> Alias | BlockKeys:
     return replace(record, norm=norm, ordinal=record.ordinal + zlib.crc32(record.norm.encode()))
 
 
-def _as_said(assertion: Assertion) -> Assertion:
-    """A claim with the raw id of its entity value: older exports hold the canonical one."""
-    raw, claim = assertion.details.value_entity_id, assertion.claim
+def _as_today(assertion: Assertion) -> Assertion:
+    """A claim with today's terms and the raw id of its entity value: older ones are canonical."""
+    content, raw, claim = assertion.content, assertion.details.value_entity_id, assertion.claim
+    content = replace(content, terms=stemmed_again(content.terms))
+    assertion = replace(assertion, content=content)
     if raw is None or claim.value_key in (NO_VALUE_KEY, ENTITY_KEY + raw):
         return assertion
     return replace(
         assertion,
         claim=replace(claim, value_key=ENTITY_KEY + raw),
-        content=replace(assertion.content, value_json=canonical_json(raw)),
+        content=replace(content, value_json=canonical_json(raw)),
     )
 
 

@@ -90,6 +90,7 @@ MIGRATIONS: Final[tuple[tuple[LiteralString, ...], ...]] = (
         index("ix_entity_name", "Entity", "name"),
     ),
     (index("ix_review_state", "Review", "state", "newest"),),
+    (),
 )
 """The statements of `FIRST_VERSION`, and those that lead from each version to the next."""
 
@@ -103,6 +104,16 @@ GRAPH_SINCE: Final = 13
 """The schema version from which facts have native times, captions and relationships of their own.
 
 Before it a fact was a `ContextVersion` with `ABOUT` to its entities.
+"""
+
+TERMS_SINCE: Final = 15
+"""The schema version from which German plurals and compounds are stemmed."""
+
+STORED_TERMS: Final[LiteralString] = """
+MATCH (c:Claim) WHERE c.terms IS NOT NULL RETURN elementId(c) AS place, c.terms AS terms
+"""
+SET_TERMS: Final[LiteralString] = """
+UNWIND $rows AS row MATCH (c:Claim) WHERE elementId(c) = row.place SET c.terms = row.terms
 """
 
 # While facts are moved, a process that opened the database before reads and writes nothing.
@@ -231,7 +242,7 @@ WITHOUT_TENANT: Final = dict.fromkeys(
     (
         *("READ_VERSION", "SET_VERSION", "LOCK_VERSION", "HOLD_TENANTS", "FREE_TENANTS"),
         *("MOVE_CLAIMS", "MOVE_FACTS", "MOVE_EDGES", "MOVE_JUDGEMENTS", "MOVE_SAME"),
-        *("MOVE_CAPTIONS", "AWAIT_INDEXES", "INDEX_STATES"),
+        *("MOVE_CAPTIONS", "AWAIT_INDEXES", "INDEX_STATES", "STORED_TERMS", "SET_TERMS"),
     ),
     "the schema is the database's",
 )

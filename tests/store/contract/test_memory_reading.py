@@ -46,6 +46,26 @@ def test_what_decides_and_may_not_be_seen_is_withheld(open_memory: Open) -> None
     assert low.as_of().search("area 51").hits == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Die Rechnungen liegen im Archiv.", "Rechnung"),
+        ("Jeder Kunde bekommt Post.", "alle Kunden"),
+        ("Die Kündigungsfrist steht im Vertrag.", "Frist"),
+        ("Wir prüfen alle Richtlinien.", "Sicherheitsrichtlinie"),
+        ("Les bureaux ferment à six heures.", "bureau"),
+        ("请打开Photoshop软件", "Photoshop"),
+    ],
+)
+def test_a_word_finds_its_plural_and_the_compound_it_stands_in(
+    open_memory: Open, text: str, words: str
+) -> None:
+    memory = open_memory()
+    memory.observe(text)
+    assert [hit.object.content for hit in memory.as_of().search(words)] == [text]
+    assert text in memory.compile("assistant", words, budget_tokens=400).text
+
+
 def test_deny_wins_and_todays_permissions_hold_for_the_past(open_memory: Open) -> None:
     memory = open_memory()
     receipt = memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN,

@@ -208,6 +208,7 @@ def sound_lines(factory_for_reads: StoreFactory) -> list[str]:
         (lambda x: signed(_swap(x, '"planned":false', '"planned":0')), "some"),
         (lambda x: signed(_swap(x, '"planned":false', '"planed":false')), "some"),
         (lambda x: signed(_swap(x, '"tenure_export":2', '"tenure_export":3')), 1),
+        (lambda x: signed(_swap(x, '"terms":3', '"terms":4')), 1),
         (lambda x: signed(_swap(x, '"next_vid":', '"next_vids":')), 1),
         (lambda x: signed(_swap(x, '["clean","",true]', '["clean","",1]')), "some"),
         (lambda x: signed(_swap(x, '"seq":2', '"seq":9')), "some"),
@@ -229,6 +230,18 @@ def test_a_spoilt_export_is_refused_with_its_line_and_nothing_is_written(
     with second.reading(TENANT) as reader:
         assert reader.clock().seq == 0
         assert not list(reader.records(RecordKind.DEFINITION))
+
+
+def test_the_terms_of_an_older_export_are_stemmed_again(store_factory: StoreFactory) -> None:
+    first, second = store_factory(), store_factory()
+    first.ensure(TENANT)
+    commit(first, [Say(object_id="a")], tx=1)
+    with first.reading(TENANT) as reader:
+        terms = reader.assertions(["a"])["a"].content.terms
+    lines = _swap(exported(first), f'"terms":"{terms}"', '"terms":"kunden kundigungsfrist"')
+    restore(signed(_swap(lines, '"terms":3', '"terms":2')), second, TENANT)
+    with second.reading(TENANT) as reader:
+        assert reader.assertions(["a"])["a"].content.terms == "kund kundigung frist"
 
 
 def test_counters_that_do_not_fit_the_events_undo_the_restore(store_factory: StoreFactory) -> None:

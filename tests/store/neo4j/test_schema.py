@@ -195,6 +195,26 @@ def test_an_older_graph_is_moved_whole_also_after_an_interruption(
     assert whole_graph(bare) == graph
 
 
+def test_terms_of_an_older_version_are_stemmed_again_also_after_an_interruption(
+    bare: LocalServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lived_in_server(bare).close()
+    ask(bare, "MATCH (c:Claim) WHERE c.terms IS NOT NULL SET c.terms = 'kunden kundigungsfrist'")
+    ask(bare, f"MATCH (n:SchemaVersion) SET n.number = {schema_statements.TERMS_SINCE - 1}")
+    monkeypatch.setattr("tenure.store.neo4j.checking._ROWS_AT_ONCE", 1)
+    with monkeypatch.context() as broken:
+        failing = schema_statements.SET_TERMS + "WITH c WHERE c.ordinal > 0 RETURN 1 / 0"
+        broken.setattr(schema_statements, "SET_TERMS", failing)
+        with pytest.raises(ClientError, match="by zero"):
+            opened(bare)
+
+    store = opened(bare)
+    assert store.check(TENANT) == ()
+    store.close()
+    stored = "MATCH (c:Claim) WHERE c.terms IS NOT NULL RETURN DISTINCT c.terms"
+    assert ask(bare, stored) == ["kund kundigung frist"]
+
+
 def test_a_database_of_a_development_version_is_refused_with_the_way_out(
     bare: LocalServer,
 ) -> None:

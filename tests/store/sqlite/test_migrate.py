@@ -91,6 +91,25 @@ def test_an_older_file_learns_which_cases_wait(path: Path) -> None:
     store.close()
 
 
+def test_an_older_file_has_its_terms_stemmed_again(path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        trigger = "SELECT sql FROM sqlite_master WHERE name = 'content_same'"
+        (guard,) = db.execute(trigger).fetchone()
+        db.execute("DROP TRIGGER content_same")
+        db.execute("UPDATE content SET terms = 'kunden kundigungsfrist'")
+        db.execute("INSERT INTO text_all (text_all) VALUES ('rebuild')")
+        db.execute("INSERT INTO text_live (text_live) VALUES ('rebuild')")
+        db.execute(guard)
+        db.execute("PRAGMA user_version = 18")
+
+    store = SqliteStore(path)
+    store.migrate(TENANT)
+    assert store.check(TENANT) == ()
+    store.close()
+    assert run(path, "SELECT terms FROM content") == [("kund kundigung frist",)]
+    assert run(path, trigger) == [(guard,)]
+
+
 def test_a_migration_that_fails_leaves_the_file_as_it_was(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

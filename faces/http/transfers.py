@@ -31,7 +31,6 @@ from ...service.writing.ingest_report import IngestReport
 from .bearer_watch import BearerWatch
 from .bearers import Bearers
 from .heavy_calls import HeavyCalls
-from .memories import Memories
 from .metrics import CountedRoute
 from .paging import NDJSON
 from .progress import Tell, respond
@@ -46,7 +45,7 @@ class Transfers:
     """The routes that move whole tenants, for keys that may do anything."""
 
     bearers: Bearers
-    memories: Memories
+    memory: Memory
     heavy_calls: HeavyCalls
 
     def routes(self) -> list[CountedRoute]:
@@ -68,7 +67,7 @@ class Transfers:
         credential = self.bearers.of_request(request)
         credential.require(Permit.ADMIN)
         credential.principal.require(OPERATE)
-        return self.memories.bound(credential.principal)
+        return self.memory.bind(credential.principal)
 
     async def _ingest(self, request: Request) -> Response:
         memory = self._memory(request)

@@ -6,7 +6,6 @@ from contextlib import closing
 from pathlib import Path
 
 import tenure
-from tenure.faces.http.memories import Memories
 from tenure.faces.http.readiness import Readiness
 
 
@@ -37,7 +36,7 @@ def test_a_damaged_store_is_not_ready_and_recovers(tmp_path: Path) -> None:
     path, clock = tmp_path / "team.db", Clock()
     with tenure.connect(str(path)) as memory:
         memory.write("Sam Rivera", "office", "Oslo")
-        readiness = Readiness(Memories(memory), "default", clock)
+        readiness = Readiness(memory, "default", clock)
         assert examined(readiness) == "ready"
 
         alter(path, "DROP TRIGGER counter_rises")
@@ -56,7 +55,7 @@ def test_a_store_that_comes_back_is_ready_again(tmp_path: Path) -> None:
     clock = Clock()
     with tenure.connect(str(tmp_path / "team.db")) as memory:
         memory.write("Sam Rivera", "office", "Oslo")
-        readiness = Readiness(Memories(memory), "default", clock)
+        readiness = Readiness(memory, "default", clock)
         assert examined(readiness) == "ready"
         alter(tmp_path / "team.db", "PRAGMA user_version = 999")
         assert readiness.word() == "ready"  # asked at most every ten seconds
@@ -68,7 +67,7 @@ def test_a_store_whose_file_is_moved_away_is_not_ready_until_it_is_back(tmp_path
     path, clock = tmp_path / "team.db", Clock()
     with tenure.connect(str(path)) as memory:
         memory.write("Sam Rivera", "office", "Oslo")
-        readiness = Readiness(Memories(memory), "default", clock)
+        readiness = Readiness(memory, "default", clock)
         assert examined(readiness) == "ready"
 
         path.rename(tmp_path / "elsewhere.db")

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -92,7 +93,8 @@ class Transfers:
         async with self.heavy_calls.place(memory.principal):
             first = await run_in_threadpool(next, lines)
         watch = BearerWatch(self.bearers, request)
-        return StreamingResponse(watch.lines(_with_ends(first, lines)), media_type=NDJSON)
+        whole_lines = (f"{line}\n".encode() for line in chain([first], lines))
+        return StreamingResponse(watch.lines(whole_lines), media_type=NDJSON)
 
     async def _import(self, request: Request) -> Response:
         memory = self._memory(request)
@@ -163,9 +165,3 @@ def _removing(path: Path) -> Generator[None]:
         yield
     finally:
         path.unlink()
-
-
-def _with_ends(first: str, lines: Iterator[str]) -> Iterator[bytes]:
-    yield first.encode() + b"\n"
-    for line in lines:
-        yield line.encode() + b"\n"

@@ -130,8 +130,10 @@ class OtelSpans:
             try:
                 yield span
             except BaseException as error:
-                is_ours = isinstance(error, TenureError)
-                span.set_attribute(ERROR_TYPE, error.code if is_ours else type(error).__qualname__)
+                code = type(error).__qualname__
+                if isinstance(error, TenureError):
+                    code = error.code
+                span.set_attribute(ERROR_TYPE, code)
                 span.set_status(Status(StatusCode.ERROR))
                 raise
 

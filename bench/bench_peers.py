@@ -14,7 +14,6 @@ always right.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -29,10 +28,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
 from tenure.bench.peers.systems import CHECKOUT, SYSTEMS, System
 from tenure.bench.peers.table import Figure, failures, markdown, rows
+from tenure.bench.script import options_of, print_table, write_json
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKER = ROOT / "bench" / "peers" / "work.py"
@@ -160,14 +159,15 @@ def page_section(
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--facts", type=int, default=1000)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", nargs="+", choices=[system.name for system in SYSTEMS])
-    parser.add_argument("--environments", type=Path, default=default_folder())
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--write-docs", action="store_true")
-    options = parser.parse_args()
+    options = options_of(
+        __doc__,
+        facts=1000,
+        rounds=3,
+        only=[],
+        environments=default_folder(),
+        json=Path,
+        write_docs=False,
+    )
 
     console = Console()
     systems = [s for s in SYSTEMS if not options.only or s.name in options.only]
@@ -181,15 +181,11 @@ def main() -> int:
     body += beside([s for s in systems if s.name in figures])
     notes = remarks(systems, figures, missing, options.facts)
 
-    table = Table("", *titles)
-    for cells in body:
-        table.add_row(*cells)
-    console.print(table)
+    print_table("", *titles, rows=body)
     for note in notes:
         console.print(f"- {note}")
 
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=2))
+    write_json(options.json, figures)
     if options.write_docs:
         day = datetime.now(UTC).date().isoformat()
         title = (

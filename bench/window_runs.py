@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from tenure.bench.script import SHARED
+
 Message = dict[str, Any]
-SHARED = Path(os.environ.get("TENURE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 DATA = SHARED / "data" / "transcripts"
 SHORTEST = 6
 CUSTOMERS = 6

@@ -26,6 +26,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -77,11 +78,21 @@ def environment(system: System, folder: Path) -> Path:
 
 
 def _install(python: Path, packages: Sequence[str]) -> None:
-    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    done = subprocess.run([*command, *packages], capture_output=True, text=True)
+    options = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    output_of(f"pip cannot install {', '.join(packages)}", python, *options, *packages)
+
+
+def output_of(failure: str, *command: str | Path, **options: Any) -> str:
+    """What a command writes.
+
+    Raises:
+        Unavailable: when it fails, with the last line of its errors behind `failure`.
+    """
+    done = subprocess.run(command, capture_output=True, text=True, **options)
     if done.returncode:
-        lines = done.stderr.strip().splitlines() or ["pip said nothing"]
-        raise Unavailable(f"pip cannot install {', '.join(packages)}: {lines[-1]}")
+        lines = done.stderr.strip().splitlines() or ["it wrote nothing"]
+        raise Unavailable(f"{failure}: {lines[-1]}")
+    return done.stdout
 
 
 def version(system: System, python: Path) -> str:
@@ -99,15 +110,12 @@ def measure(system: System, python: Path, facts: int) -> dict[str, Figure]:
         Unavailable: when it does not start, with the last line that it wrote.
     """
     count = min(facts, system.fact_limit or facts)
-    command = [str(python), str(WORKER), system.name, "--facts", str(count)]
+    command = (python, WORKER, system.name, "--facts", str(count))
     # The worker's own folder must be importable, and of tenure the copy that was installed for it.
     environment = {name: text for name, text in os.environ.items() if name not in _PATHS}
     with tempfile.TemporaryDirectory() as work:
-        done = subprocess.run(command, capture_output=True, text=True, cwd=work, env=environment)
-    if done.returncode:
-        lines = done.stderr.strip().splitlines() or ["it wrote nothing"]
-        raise Unavailable(f"it does not run: {lines[-1]}")
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+        output = output_of("it does not run", *command, cwd=work, env=environment)
+    return dict(json.loads(output.splitlines()[-1]))
 
 
 def in_turns(

@@ -92,7 +92,7 @@ def output_of(failure: str, *command: str | Path, **options: Any) -> str:
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["it wrote nothing"]
         raise Unavailable(f"{failure}: {lines[-1]}")
-    return done.stdout
+    return str(done.stdout)
 
 
 def version(system: System, python: Path) -> str:

@@ -134,9 +134,10 @@ def _point(manifest: Manifest, reader: Reader, terms: RequestTerms) -> Point:
 
 
 def tokens_before(changes: EnvelopeDiff, second: Envelope) -> int | None:
-    """What a cache could keep of a second text, a prefix of its tokens; None where all is equal."""
+    """What a cache could keep of a second text; None where all is equal."""
     if changes.first_change is None:
         return None
+    # A cache keeps a prefix of tokens, so the place is told in those of the second text.
     return second.plan.counter.count(second.text[: changes.first_change])
 
 

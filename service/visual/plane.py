@@ -133,17 +133,14 @@ class Rectangle:
 class TimePlane:
     """Beliefs with a marked point, as text for a terminal and as SVG for pages and notebooks."""
 
+    # A docstring of a field would stand in the description of the HTTP interface.
     entity: str
-    """Its name."""
     slot: str
-    bands: tuple[Band, ...]
-    """Oldest knowledge first."""
+    bands: tuple[Band, ...]  # Oldest knowledge first.
+    # Claims that never decided, or no longer do, over where they stood below another.
     lost_claims: tuple[Rectangle, ...] = field(default=())
-    """Claims that never decided, or no longer do, over where they stood below another."""
     valid: datetime
-    """The asked instant of true time."""
     known: datetime
-    """The asked instant of known time."""
 
     @property
     def answer(self) -> SlotBelief | None:

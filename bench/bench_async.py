@@ -12,7 +12,6 @@ wall time of the whole divided by the reads.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import statistics
 import time
@@ -24,6 +23,7 @@ from unittest.mock import patch
 import neo4j
 
 from tenure import Memory, Write, aconnect, connect
+from tenure.bench.script import options_of
 from tenure.schema.principal import OWNER
 from tenure.store.neo4j.calls import FETCH
 from tenure.store.neo4j.connect import driver_settings
@@ -121,11 +121,7 @@ async def compare(server: Server, at_once: int, rounds: int) -> None:
 
 def main() -> None:
     """Run the comparison on one server."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--version", default=wanted_version())
-    parser.add_argument("--at-once", type=int, default=200)
-    parser.add_argument("--rounds", type=int, default=10)
-    arguments = parser.parse_args()
+    arguments = options_of(__doc__, version=wanted_version(), at_once=200, rounds=10)
     with running_server(arguments.version) as server:
         asyncio.run(compare(server, arguments.at_once, arguments.rounds))
 

@@ -10,12 +10,9 @@ sent to a provider: the figures are what its documents promise for these bytes.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 
-from rich.console import Console
-from rich.table import Table
-
+from tenure.bench.script import options_of, print_table
 from tenure.compiler.envelope.envelope import Envelope
 from tenure.compiler.render.cache_plan import RenderPlan, marks, prefix_tokens
 from tenure.tests.conversation import office, turns
@@ -73,11 +70,9 @@ def _last_read_mark(old: Sequence[int], new: Sequence[int], last_end: int, reach
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--turns", type=int, default=50)
-    given = parser.parse_args()
+    given = options_of(__doc__, turns=50)
     memory = office()
-    table = Table("model", "sent", "read", "share", "last turn", "cost", title="expected cache")
+    rows: list[tuple[object, ...]] = []
     for model in MODELS:
         before: Envelope | None = None
         sent = read = cost = last = 0
@@ -88,8 +83,9 @@ def main() -> None:
             cost += cost_permille(envelope, hit, tokens)
             before = envelope
         share = f"{100 * read / sent:.1f} %"
-        table.add_row(model, f"{sent}", f"{read}", share, f"{last} %", f"{cost / sent / 10:.0f} %")
-    Console().print(table)
+        rows.append((model, sent, read, share, f"{last} %", f"{cost / sent / 10:.0f} %"))
+    heads = "model", "sent", "read", "share", "last turn", "cost"
+    print_table(*heads, rows=rows, title="expected cache")
     memory.close()
 
 

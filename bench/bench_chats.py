@@ -10,14 +10,11 @@ by a seed, were read by who mended the ranking; the others were only counted.
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
-
-from rich.console import Console
-from rich.table import Table
 
 from tenure.bench.evaluation.recall import EvaluationOptions, evaluate_recall
 from tenure.bench.evaluation.scoring import Score, figures
+from tenure.bench.script import options_of, print_table
 
 CHATS = Path(__file__).parent.parent / "tests" / "data" / "chats.jsonl.gz"
 PARTS = ("read", "unread")
@@ -41,21 +38,17 @@ def percent(share: float | None) -> str:
 
 def main() -> None:
     """Ask every question and print the table."""
-    parser = argparse.ArgumentParser(description="Evidence of chats over months in a context.")
-    parser.add_argument("--budget", type=int, nargs="*", default=[500, 1_000, 2_000, 4_000])
-    parser.add_argument("--encoder", default=None, help="onnx, for the baselines by meaning too")
-    parser.add_argument("--task", default="conversation")
-    args = parser.parse_args()
-
+    args = options_of(__doc__, budget=[500, 1_000, 2_000, 4_000], encoder=str, task="conversation")
     budgets = tuple(args.budget)
     options = EvaluationOptions(budgets=budgets, task=args.task, encoder=args.encoder)
-    table = Table("part", "tokens", "method", "recall", "stale", "noise", title="chats, percent")
+    rows: list[tuple[str, ...]] = []
     for part, scores in scores_of(options).items():
         for row in figures(scores):
             shares = percent(row.recall), percent(row.stale_exposure)
             noise = "-" if row.noise is None else f"{row.noise:.1f}"
-            table.add_row(part, f"{row.budget:,}", row.method, *shares, noise)
-    Console(width=100).print(table)
+            rows.append((part, f"{row.budget:,}", row.method, *shares, noise))
+    heads = "part", "tokens", "method", "recall", "stale", "noise"
+    print_table(*heads, rows=rows, title="chats, percent")
 
 
 if __name__ == "__main__":

@@ -18,8 +18,6 @@ keeps of a compile that looks at thousands of candidates; that one's own times a
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
 import statistics
 import tempfile
@@ -32,8 +30,6 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 from tenure import Memory, Write, connect
 from tenure.bench import compile_data as data
@@ -49,6 +45,7 @@ from tenure.bench.compile_kept import (
     policy_of,
 )
 from tenure.bench.instructions import instruction_clock
+from tenure.bench.script import options_of, print_table, write_json
 from tenure.compiler import compile as driver
 from tenure.compiler.gathering.gather import gather
 from tenure.compiler.gathering.mentions import ExactBinder
@@ -128,19 +125,10 @@ def filled(path: Path, objects: int) -> tuple[float, float]:
 
     The people are put there first: whom a name means is what `bench_resolve.py` measures.
     """
-    began, batch = time.perf_counter(), list[Write]()
-    with connect(str(path)) as memory:
-        stock(memory, [f"Person {who}" for who in range(-(-objects // 5))], type="person")
-        for write in writes(objects):
-            batch.append(write)
-            if len(batch) == 5_000:
-                memory.write_many(batch)
-                batch = []
-        if batch:
-            memory.write_many(batch)
-        written = time.perf_counter()
-        embed(memory)
-    return written - began, time.perf_counter() - written
+    people = [f"Person {who}" for who in range(-(-objects // 5))]
+    return data.filled(
+        path, writes(objects), embed, lambda memory: stock(memory, people, type="person")
+    )
 
 
 class TermVectors(WordVectors):
@@ -213,9 +201,9 @@ def measured(memory: Memory, asked: Asked, clock: Clock) -> dict[str, float]:
 def clocked(name: str, stage: Any, times: dict[str, float], clock: Clock) -> Any:
     """Return a stage that notes how long it takes."""
 
-    def run(*outputs: Any) -> Any:
+    def run(*outputs: Any, **options: Any) -> Any:
         began = clock()
-        output = stage(*outputs)
+        output = stage(*outputs, **options)
         times[name] = clock() - began
         return output
 
@@ -277,15 +265,15 @@ def measure(
 def show(
     sizes: Sequence[int], found: dict[int, dict[str, dict[str, tuple[float, float]]]], unit: str
 ) -> None:
+    heads = [head for size in sizes for head in (f"{size:,} p50", "p95")]
     for mode, bar in BARS.items():
-        heads = [h for size in sizes for h in (f"{size:,} p50", "p95")]
-        title = f"{mode} compile, {unit} (bars at 100,000: p50 {bar[0]} ms, p95 {bar[1]} ms)"
-        table = Table("stage", *heads, "growth", title=title)
+        rows: list[tuple[str, ...]] = []
         for name in found[sizes[0]][mode]:
             pairs = [found[size][mode][name] for size in sizes]
             cells = [f"{value:.2f}" for pair in pairs for value in pair]
-            table.add_row(name, *cells, f"{pairs[-1][0] / pairs[0][0]:.2f}x")
-        Console(width=100).print(table)
+            rows.append((name, *cells, f"{pairs[-1][0] / pairs[0][0]:.2f}x"))
+        title = f"{mode} compile, {unit} (bars at 100,000: p50 {bar[0]} ms, p95 {bar[1]} ms)"
+        print_table("stage", *heads, "growth", rows=rows, title=title)
 
 
 def asked_of(kind: str, folder: Path, objects: int, rounds: int) -> Asking | None:
@@ -360,7 +348,7 @@ def print_bars(kinds: Sequence[str], folder: Path, objects: int, rounds: int) ->
     title = f"a compile over {objects:,} objects (dense: {data.FACTS:,} facts), CPU of the process"
     heads = ("p50 ms", "p95 ms", "candidates", "best 20", "worth", "total",
              "evidence", "wide p50", "p95", "evidence")  # fmt: skip
-    table = Table("data", "mode", *heads, title=title)
+    table: list[tuple[str, ...]] = []
     for row in rows_of(kinds, folder, objects, rounds):
         times = [f"{ms:.1f}" for ms in row.times_ms]
         price = [f"{ms:.0f}" for ms in row.price_ms]
@@ -369,25 +357,26 @@ def print_bars(kinds: Sequence[str], folder: Path, objects: int, rounds: int) ->
         if row.evidence is not None:
             evidence = [f"{share:.2f}" for share in row.evidence]
         count = f"{row.candidates:.0f}"
-        table.add_row(row.kind, row.mode, *times, count, *shares, evidence[0], *price, evidence[1])
+        table.append((row.kind, row.mode, *times, count, *shares, evidence[0], *price, evidence[1]))
     for mode, bar in BARS.items():
-        table.add_row("bar", mode, *map(str, bar), "", *(f"{share:.2f}" for share in KEPT_BARS))
-    Console(width=110).print(table)
+        table.append(("bar", mode, *map(str, bar), "", *(f"{share:.2f}" for share in KEPT_BARS)))
+    print_table("data", "mode", *heads, rows=table, title=title)
 
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 100_000])
-    parser.add_argument("--big", action="store_true", help="also a million objects")
-    parser.add_argument("--rounds", type=int, default=60)
-    parser.add_argument("--instructions", action="store_true", help="count them; Linux alone")
-    parser.add_argument("--table", action="store_true", help="print the bars alone")
-    parser.add_argument("--data", nargs="*", default=["talk", "dense", "sparse"])
-    parser.add_argument("--objects", type=int, default=100_000, help="of the table")
-    parser.add_argument("--keep", type=Path, help="keep the stores in this folder, or use them")
-    parser.add_argument("--json", type=Path, default=Path("bench/results/compile.json"))
-    given = parser.parse_args()
+    given = options_of(
+        __doc__,
+        sizes=[10_000, 100_000],
+        big=False,
+        rounds=60,
+        instructions=False,
+        table=False,
+        data=["talk", "dense", "sparse"],
+        objects=100_000,
+        keep=Path,
+        json=Path("bench/results/compile.json"),
+    )
     sizes = [*given.sizes, *([1_000_000] if given.big else [])]
     clock = instruction_clock() if given.instructions else time.perf_counter
     found: dict[int, dict[str, dict[str, tuple[float, float]]]] = {}
@@ -402,8 +391,7 @@ def main() -> None:
                 print(f"{objects:,} objects: written in {spent[0]:.0f} s, vectors {spent[1]:.0f} s")
             found[objects] = measure(path, objects, given.rounds, clock)
     show(sizes, found, "M instructions" if given.instructions else "ms")
-    given.json.parent.mkdir(parents=True, exist_ok=True)
-    given.json.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    write_json(given.json, found)
 
 
 if __name__ == "__main__":

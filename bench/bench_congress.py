@@ -9,18 +9,13 @@ Without `--file` it looks in the folder that TENURE_SHARED names, and says so if
 
 from __future__ import annotations
 
-import argparse
 import gzip
-import json
-import os
 import tempfile
 import time
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
 from tenure import connect
+from tenure.bench.script import options_of, print_table, shared_file, write_json
 
 HISTORY = "data/congress/events-2012-2018.jsonl.gz"
 
@@ -43,30 +38,23 @@ def first_half(path: Path, folder: Path) -> Path:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    shared = os.environ.get("TENURE_SHARED")
-    parser.add_argument("--file", type=Path, default=Path(shared, HISTORY) if shared else None)
-    parser.add_argument("--json", type=Path, default=Path("bench/results/congress.json"))
-    given = parser.parse_args()
-    if given.file is None:
-        print("no history to load: set TENURE_SHARED, or name the file with --file")
-        return
+    given = options_of(__doc__, file=Path, json=Path("bench/results/congress.json"))
+    history = given.file or shared_file(HISTORY)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        half = load(first_half(given.file, folder), folder / "half.db")
-        whole = load(given.file, folder / "whole.db")
-    show({"half": half, "whole": whole}, given.json)
+        half = load(first_half(history, folder), folder / "half.db")
+        whole = load(history, folder / "whole.db")
 
-
-def show(found: dict[str, tuple[int, float]], path: Path) -> None:
-    table = Table("history", "events", "seconds", "events/s", title="loading a replayed history")
-    for name, (events, seconds) in found.items():
-        table.add_row(name, f"{events:,}", f"{seconds:.1f}", f"{events / seconds:,.0f}")
-    Console(width=80).print(table)
+    found = {"half": half, "whole": whole}
     rates = {name: events / seconds for name, (events, seconds) in found.items()}
+    rows = (
+        (name, f"{events:,}", f"{seconds:.1f}", f"{rates[name]:,.0f}")
+        for name, (events, seconds) in found.items()
+    )
+    heads = "history", "events", "seconds", "events/s"
+    print_table(*heads, rows=rows, title="loading a replayed history")
     print(f"the whole loads at {rates['whole'] / rates['half']:.2f} of the rate of its half")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"events_per_s": rates}, indent=1), encoding="utf-8")
+    write_json(given.json, {"events_per_s": rates})
 
 
 if __name__ == "__main__":

@@ -10,11 +10,8 @@ the dev split in view, so recall on that split is an upper bound for what unseen
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import statistics
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -22,6 +19,7 @@ from pathlib import Path
 
 import toktok  # type: ignore[import-untyped]
 
+from tenure.bench.script import options_of, shared_file
 from tenure.compiler.format.escape import escape_data
 from tenure.compiler.format.grammar import (
     Block,
@@ -142,23 +140,16 @@ def print_speed(benign: Sequence[Row]) -> None:
         print(f"  {name:18} {median_us(call, len(texts)):8.1f}")
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--split", default="dev")
-    split = parser.parse_args().split
-    beside = Path(__file__).resolve().parents[2] / "shared"
-    folder = Path(os.environ.get("TENURE_SHARED", beside)) / "data/injection"
-    if not folder.exists():
-        print(f"no injection data at {folder}; set TENURE_SHARED")
-        return 1
+def main() -> None:
+    split = options_of(__doc__, split="dev").split
+    folder = shared_file(f"data/injection/injections.{split}.jsonl").parent
     injections = read_rows(folder / f"injections.{split}.jsonl")
     benign = read_rows(folder / f"benign.{split}.jsonl")
     print_detection(injections, benign)
     print_containment(injections, benign)
     print_tokens(benign)
     print_speed(benign)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -14,19 +14,14 @@ as stale. Reads no data.
 
 from __future__ import annotations
 
-import argparse
 import random
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-
-from rich.console import Console
-from rich.table import Table
 
 import tenure
 from tenure.bench.dialogues import SMALL_TALK, Query, Talk, talks_of
+from tenure.bench.script import fresh_memory, options_of, print_table
 
 SEED = 9
 TAKES_BACK = "~"
@@ -55,19 +50,15 @@ def contexts_of(
 ) -> list[str]:
     """What stands in the context of each question, without the request, once all was said."""
     now = START
-    with tempfile.TemporaryDirectory() as folder:
-        store = tenure.connect(
-            str(Path(folder) / "talk.db"), clock=lambda: round(now.timestamp() * 1_000_000)
-        )
-        with store:
-            memory = store.bind(tenure.Principal(tenant="default", user="ann"))
-            for turn in turns:
-                memory.observe([{"role": "user", "content": turn}])
-                now += timedelta(days=1)
-            envelopes = [
-                memory.compile(task, question, user_request=question, budget_tokens=budget)
-                for question in questions
-            ]
+    with fresh_memory(clock=lambda: round(now.timestamp() * 1_000_000)) as store:
+        memory = store.bind(tenure.Principal(tenant="default", user="ann"))
+        for turn in turns:
+            memory.observe([{"role": "user", "content": turn}])
+            now += timedelta(days=1)
+        envelopes = [
+            memory.compile(task, question, user_request=question, budget_tokens=budget)
+            for question in questions
+        ]
     return [
         "\n".join(
             block.text
@@ -137,27 +128,17 @@ def row_of(part: str, talks: Sequence[Sequence[Answer]]) -> tuple[str, ...]:
 
 def main() -> None:
     """Hold every dialogue, ask its questions and print the table."""
-    parser = argparse.ArgumentParser(description="What a context shows of a changing life.")
-    parser.add_argument("--budget", type=int, default=500)
-    parser.add_argument("--task", default="conversation")
-    parser.add_argument(
-        "--missed", action="store_true", help="list what went wrong in the first half"
+    args = options_of(
+        __doc__, budget=500, task="conversation", missed=False, contexts=False, only=list(TALKS)
     )
-    parser.add_argument("--contexts", action="store_true", help="and the whole contexts")
-    parser.add_argument("--only", nargs="*", default=list(TALKS), choices=TALKS, help="which")
-    args = parser.parse_args()
-
-    table = Table(
-        "part", "shown", "stale", "questions", "dialogues",
-        title=f"dialogues, {args.budget} tokens",
-    )  # fmt: skip
+    rows: list[tuple[str, ...]] = []
     for name in args.only:
         language, talks = TALKS[name]
         for part, members in parts_of(talks).items():
             answers = [
                 answers_of(talk, language, budget=args.budget, task=args.task) for talk in members
             ]
-            table.add_row(*row_of(f"{name}, {part}", answers))
+            rows.append(row_of(f"{name}, {part}", answers))
             if not args.missed or part == "unread":
                 continue
             for answer in (answer for of_talk in answers for answer in of_talk):
@@ -166,7 +147,8 @@ def main() -> None:
                     print("   missing", answer.missing, "stale", answer.stale)
                     if args.contexts:
                         print(answer.context)
-    Console(width=100).print(table)
+    heads = "part", "shown", "stale", "questions", "dialogues"
+    print_table(*heads, rows=rows, title=f"dialogues, {args.budget} tokens")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ finds, and runs that write although nothing changed. All of them must be 0.
 
 from __future__ import annotations
 
-import argparse
 import random
 import statistics
 import tempfile
@@ -21,6 +20,7 @@ from html import escape
 from pathlib import Path
 
 from tenure import Memory, connect
+from tenure.bench.script import options_of
 from tenure.service.documents.blocks import FileReading
 from tenure.service.documents.formats import read_file
 from tenure.tests.service.documents.files import Shown, docx, pdf
@@ -168,10 +168,7 @@ def _lost_words(book: Handbook, reading: FileReading) -> int:
 
 def main() -> None:
     """Run the rounds and print the figures."""
-    parser = argparse.ArgumentParser()
-    for name, default in (("files", 500), ("rounds", 200), ("edits", 5), ("seed", 7)):
-        parser.add_argument(f"--{name}", type=int, default=default)
-    terms = parser.parse_args()
+    terms = options_of(__doc__, files=500, rounds=200, edits=5, seed=7)
     with tempfile.TemporaryDirectory() as place, connect(f"{place}/m.db") as memory:
         folder = Folder(Path(place) / "files", terms.files, terms.seed)
         began = time.process_time()

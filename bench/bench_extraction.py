@@ -10,15 +10,10 @@ names holds the data; without it the script says so and stops.
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
+from tenure.bench.script import options_of, print_table, shared_file
 from tenure.bench.talk_data import MEETINGS, Turn, meetings, turns_of
 from tenure.compiler.tokens.counting import counter_for
 from tenure.schema.slots import BUILT_IN_SLOTS
@@ -57,32 +52,22 @@ def tokens_of(texts: Sequence[TextInContext]) -> int:
 
 def main() -> None:
     """Count the requests of each size and print them beside each other."""
-    parser = argparse.ArgumentParser(description="what reading talk by a model sends")
-    parser.add_argument("--meetings", type=int, default=5)
-    parser.add_argument("--texts", type=int, nargs="*", default=[1, 2, 4, 8, 16])
-    options = parser.parse_args()
-    file = Path(os.environ.get("TENURE_SHARED", ""), MEETINGS)
-    if not file.is_file():
-        print("no talk to read: set TENURE_SHARED to the folder that holds data/")
-        return
-
+    options = options_of(__doc__, meetings=5, texts=[1, 2, 4, 8, 16])
     turns: list[Turn] = []
-    for meeting in meetings(file, options.meetings):
+    for meeting in meetings(shared_file(MEETINGS), options.meetings):
         turns += turns_of(meeting)
 
-    table = Table(title=f"{len(turns):,} turns of {options.meetings} meetings, read by a model")
-    for heading in ("texts a request", "requests", "tokens sent", "a text", "of the first row"):
-        table.add_column(heading, justify="right")
+    rows: list[tuple[str, ...]] = []
     baseline = 0
     for size in options.texts:
         requests = list(shared_out(turns, size))
         tokens = sum(map(tokens_of, requests))
         baseline = baseline or tokens
-        table.add_row(
-            str(size), f"{len(requests):,}", f"{tokens:,}", f"{tokens / len(turns):,.0f}",
-            f"{tokens / baseline:.2f}",
-        )  # fmt: skip
-    Console(width=90).print(table)
+        shares = f"{tokens / len(turns):,.0f}", f"{tokens / baseline:.2f}"
+        rows.append((str(size), f"{len(requests):,}", f"{tokens:,}", *shares))
+    heads = "texts a request", "requests", "tokens sent", "a text", "of the first row"
+    title = f"{len(turns):,} turns of {options.meetings} meetings, read by a model"
+    print_table(*heads, rows=rows, title=title)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ and the medians of the ratios. New names are most of the work: with few people t
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
@@ -27,6 +26,7 @@ from typing import Any, NamedTuple
 
 from tenure import Memory, connect
 from tenure.bench.bench_move import history
+from tenure.bench.script import fresh_memory, options_of
 from tenure.schema.principal import OWNER
 from tenure.tests.neo4j_process import DATABASE
 from tenure.tests.neo4j_server import Server, running_server, wanted_version
@@ -66,7 +66,7 @@ def load(memory: Memory, path: Path, *, replay: bool) -> Seconds:
 
 def embedded(path: Path, *, replay: bool) -> Seconds:
     """Load a file into a new embedded store."""
-    with tempfile.TemporaryDirectory() as folder, connect(f"{folder}/m.db") as memory:
+    with fresh_memory() as memory:
         return load(memory, path, replay=replay)
 
 
@@ -99,14 +99,7 @@ def turn(files: dict[str, Path], events: int, places: dict[str, Callable[..., Se
 
 def main() -> None:
     """Write the files, load them in turns, compare."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--events", type=int, default=6_000)
-    parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--people", type=int, default=2_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--server", action="store_true", help="Neo4j beside the embedded store")
-    options = parser.parse_args()
-
+    options = options_of(__doc__, events=6_000, turns=3, people=2_000, seed=1, server=False)
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         events = events_of(options.events, options.people, random.Random(options.seed))

@@ -15,7 +15,6 @@ compiled for a while: what the first calls cost is what `bench_start.py` measure
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -27,8 +26,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
+from tenure.bench.script import parser_of, print_table
 
 HERE = Path(__file__).resolve().parent.parent
 
@@ -194,13 +192,13 @@ def speed(trees: Sequence[Path], size: int, rounds: int) -> None:
     for process in processes:
         process.communicate()
 
-    table = Table(title=f"{size:,} facts, {units[0]}, median of {rounds} rounds in turns")
-    for heading in ("call", *(tree.name for tree in trees), "last / first"):
-        table.add_column(heading, justify="left" if heading == "call" else "right")
+    lines: list[tuple[str, ...]] = []
     for name in ("write", "compile"):
         costs = [statistics.median(figures[name]) for figures in medians]
-        table.add_row(name, *(f"{cost:.2f}" for cost in costs), f"{costs[-1] / costs[0]:.3f}")
-    Console().print(table)
+        growth = f"{costs[-1] / costs[0]:.3f}"
+        lines.append((name, *(f"{cost:.2f}" for cost in costs), growth))
+    title = f"{size:,} facts, {units[0]}, median of {rounds} rounds in turns"
+    print_table("call", *(tree.name for tree in trees), "last / first", rows=lines, title=title)
 
 
 def _line(process: subprocess.Popen[str]) -> str:
@@ -210,20 +208,16 @@ def _line(process: subprocess.Popen[str]) -> str:
 
 def main() -> None:
     """Print the table, and the speed where it is asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser = parser_of(__doc__, rounds=9)
     parser.add_argument("trees", nargs="*", type=Path, default=[HERE])
     parser.add_argument("--speed", nargs="*", type=int, default=[], metavar="FACTS")
-    parser.add_argument("--rounds", type=int, default=9)
     options = parser.parse_args()
     trees = [tree.resolve() for tree in options.trees]
 
-    table = Table(title="the house")
-    table.add_column("what")
-    for tree in trees:
-        table.add_column(tree.name, justify="right")
+    lines: list[tuple[str, ...]] = []
     for labels in zip(*(rows(tree) for tree in trees), strict=True):
-        table.add_row(labels[0][0], *(figure for _, figure in labels))
-    Console(width=100).print(table)
+        lines.append((labels[0][0], *(figure for _, figure in labels)))
+    print_table("what", *(tree.name for tree in trees), rows=lines, title="the house")
 
     for size in options.speed:
         speed(trees, size, options.rounds)

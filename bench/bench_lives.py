@@ -24,9 +24,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import os
 import statistics
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -35,15 +33,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 import tenure
 from tenure.bench.lives_data import (
     KINDS,
     LIVES,
     Life,
-    LifeClock,
     Question,
     Score,
     document_of,
@@ -55,7 +49,9 @@ from tenure.bench.lives_data import (
     slots_of,
 )
 from tenure.bench.lives_script import PerfectReader, script_slots
+from tenure.bench.script import fresh_memory, parser_of, print_table, shared_file, write_json
 from tenure.bench.talk_data import (
+    Clock,
     Turn,
     filled,
     fused,
@@ -64,6 +60,7 @@ from tenure.bench.talk_data import (
     ranked_by_meaning,
     ranked_by_words,
 )
+from tenure.service.encoders.choice import encoder_of
 from tenure.service.extraction.model import ModelExtractor
 from tenure.service.extraction.providers import OpenAIProvider
 from tenure.tests.service.model_server import model_server
@@ -96,7 +93,7 @@ def context_of(envelope: tenure.Envelope) -> str:
     return "\n".join(block.text for block in blocks if block.section != "request")
 
 
-def load_structured(memory: tenure.Memory, clock: LifeClock, life: Life) -> None:
+def load_structured(memory: tenure.Memory, clock: Clock, life: Life) -> None:
     """Write what each session's operation says."""
     for name, fields in slots_of(life).items():
         memory.vocabulary.define_slot(name, **fields)
@@ -108,7 +105,7 @@ def load_structured(memory: tenure.Memory, clock: LifeClock, life: Life) -> None
 
 
 def load_talk(
-    memory: tenure.Memory, clock: LifeClock, record: dict[str, Any], accounts: Counter[str]
+    memory: tenure.Memory, clock: Clock, record: dict[str, Any], accounts: Counter[str]
 ) -> None:
     """Observe what the user said, turn by turn."""
     speaker = person_of(record["person"])
@@ -166,17 +163,12 @@ def ask_store(
     tally: Tally,
 ) -> None:
     """Load one life as somebody, and ask its questions as the same."""
-    clock = LifeClock()
+    clock = Clock()
     with ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory())
         extractor = None
         if mode == "scripted":
             extractor = stack.enter_context(scripted_extractor(record, life))
-        owner = stack.enter_context(
-            tenure.connect(
-                str(Path(folder) / "life.db"), clock=clock, encoder=encoder, extractor=extractor
-            )
-        )
+        owner = stack.enter_context(fresh_memory(clock=clock, encoder=encoder, extractor=extractor))
         memory = owner
         if caller == "bound":
             memory = owner.bind(tenure.Principal(tenant="default", user=life.person))
@@ -217,11 +209,7 @@ def bar_of(method: str, budget: int, tally: Tally) -> str:
 
 def show(tally: Tally) -> list[dict[str, Any]]:
     """Print presence, stale and FAMA* by method, budget and kind, and return them."""
-    table = Table(title="changing lives, percent")
     headings = ("method", "tokens", "n", "presence", "stale", "FAMA*", "±", "bar", *KINDS)
-    for heading in headings:
-        table.add_column(heading, justify="left" if heading == "method" else "right")
-
     figures: list[dict[str, Any]] = []
     for (method, budget), rows in tally.scores.items():
         stale = [line.stale for _, line in rows if line.stale is not None]
@@ -241,50 +229,39 @@ def show(tally: Tally) -> list[dict[str, Any]]:
             bar_of(method, budget, tally),
             *kinds,
         )
-        table.add_row(*row)
         figures.append(dict(zip(headings, row, strict=True)))
-    Console(width=110).print(table)
+    cells = (figure.values() for figure in figures)
+    print_table(*headings, rows=cells, title="changing lives, percent")
     print(", ".join(f"{count} {what}" for what, count in tally.accounts.items()))
     return figures
 
 
 def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """What a command line asks for, by default that of the process."""
-    parser = argparse.ArgumentParser(description="what an assistant is shown of a changing life")
-    parser.add_argument("--mode", nargs="*", default=["structured", "rules", "scripted"])
-    parser.add_argument("--caller", nargs="*", default=list(CALLERS), choices=CALLERS)
-    parser.add_argument("--budget", type=int, nargs="*", default=[1000, 2000, 4000])
-    parser.add_argument("--people", type=int, nargs="*", default=None, help="only these, from 1")
-    parser.add_argument("--task", default="analytical_reporting")
-    parser.add_argument("--encoder", default=None)
-    parser.add_argument("--json", type=Path, default=None)
+    parser = parser_of(
+        __doc__,
+        mode=["structured", "rules", "scripted"],
+        caller=list(CALLERS),
+        budget=[1000, 2000, 4000],
+        task="analytical_reporting",
+        encoder=str,
+        json=Path,
+    )
+    parser.add_argument("--people", type=int, nargs="*", help="only these, from 1")
     return parser.parse_args(arguments)
 
 
 def main() -> None:
     """Ask the questions and print the table."""
     options = options_of()
-    shared = os.environ.get("TENURE_SHARED")
-    if not shared or not Path(shared, LIVES).is_file():
-        print("no lives to ask about: set TENURE_SHARED to the folder that holds data/")
-        return
-    encoder = None
-    if options.encoder:
-        from tenure.service.encoders.choice import encoder_of
-
-        encoder = encoder_of(options.encoder)
-
-    figures = show(tally_of(options, encoder))
-    if options.json is not None:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    figures = show(tally_of(options, encoder_of(options.encoder)))
+    write_json(options.json, figures)
 
 
 def tally_of(options: argparse.Namespace, encoder: Any) -> Tally:
     """Ask the questions of the people's lives, by every mode and caller."""
     tally = Tally()
-    lives = Path(os.environ["TENURE_SHARED"], LIVES)
-    with gzip.open(lives, "rt", encoding="utf-8") as file:
+    with gzip.open(shared_file(LIVES), "rt", encoding="utf-8") as file:
         for number, line in enumerate(file, start=1):
             if options.people and number not in options.people:
                 continue

@@ -11,7 +11,6 @@ clock and by the CPU of the process. Figures are medians of one run: read them a
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import random
@@ -19,15 +18,13 @@ import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
-
-from rich.console import Console
-from rich.table import Table
+from typing import NamedTuple
 
 from tenure import Memory, Write, connect
+from tenure.bench.script import median_ms, options_of, print_table, write_json
 
 SLOTS = ("office", "title", "timezone", "experience_level", "party", "seat", "code_style",
          "output_format", "manager", "team")  # fmt: skip
@@ -70,16 +67,6 @@ def value(slot: str, n: int, generation: int, ids: list[str], chance: random.Ran
     if slot == "team":
         return ids[(n // 8) * 8 % len(ids)]
     return f"{slot} {generation} of {n}"
-
-
-def median_us(call: Callable[[int], object], rounds: int) -> float:
-    """Return the median CPU of single calls in microseconds: other work hardly moves it."""
-    times = []
-    for number in range(rounds):
-        began = time.thread_time()
-        call(number)
-        times.append(time.thread_time() - began)
-    return statistics.median(times) * 1e6
 
 
 class Cost(NamedTuple):
@@ -146,19 +133,21 @@ def reads(memory: Memory, ids: list[str]) -> dict[str, float]:
     facts = [(person, slot) for person in ids for slot in SLOTS if slot not in RELATIONS]
     facts = chance.sample(facts, FACTS)
     changes = len(memory.diff(before, last))
-    first = median_us(lambda n: view.value(*facts[n]), FACTS)
-    again = median_us(lambda n: view.value(*facts[n]), FACTS)
-    return {
-        "a fact, first read µs": first,
-        "a fact, read again µs": again,
-        "now, value µs": median_us(lambda n: view.value(pick[n], "title"), 4000),
-        "as-of, value µs": median_us(lambda n: old.value(pick[n], "office"), 4000),
-        "as-of, slot µs": median_us(lambda n: view.slot(pick[n], "title"), 1000),
-        "timeline µs": median_us(lambda n: view.timeline(pick[n], "title"), 500),
-        "two hops µs": median_us(lambda n: view.neighbourhood(pick[n], hops=2), 200),
-        "diff, µs a change": median_us(lambda n: memory.diff(before, last), 50) / changes,
-        "compile ms": median_us(lambda n: compile_once(memory, n % len(ids)), 60) / 1000,
+    first = median_ms(lambda n: view.value(*facts[n]), FACTS)
+    again = median_ms(lambda n: view.value(*facts[n]), FACTS)
+    medians_ms = {
+        "a fact, first read": first,
+        "a fact, read again": again,
+        "now, value": median_ms(lambda n: view.value(pick[n], "title"), 4000),
+        "as-of, value": median_ms(lambda n: old.value(pick[n], "office"), 4000),
+        "as-of, slot": median_ms(lambda n: view.slot(pick[n], "title"), 1000),
+        "timeline": median_ms(lambda n: view.timeline(pick[n], "title"), 500),
+        "two hops": median_ms(lambda n: view.neighbourhood(pick[n], hops=2), 200),
+        "diff, of a change": median_ms(lambda n: memory.diff(before, last), 50) / changes,
     }
+    figures = {f"{name} µs": 1000 * ms for name, ms in medians_ms.items()}
+    figures["compile ms"] = median_ms(lambda n: compile_once(memory, n % len(ids)), 60)
+    return figures
 
 
 def writes(memory: Memory, ids: list[str]) -> dict[str, float]:
@@ -223,11 +212,8 @@ def measure(folder: Path, versions: int) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", default="10000,100000,1000000")
-    parser.add_argument("--json", type=Path, default=Path("bench/results/memory.json"))
-    parser.add_argument("--folder", type=Path, help="where the stores stay; default: nowhere")
-    given = parser.parse_args()
+    default_file = Path("bench/results/memory.json")
+    given = options_of(__doc__, sizes="10000,100000,1000000", json=default_file, folder=Path)
     sizes = [int(size) for size in given.sizes.split(",")]
     found: dict[int, dict[str, float]] = {}
     if given.folder:
@@ -235,19 +221,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as passing:
         for size in sizes:
             found[size] = measure(given.folder or Path(passing), size)
-    show(found)
-    given.json.parent.mkdir(parents=True, exist_ok=True)
-    given.json.write_text(json.dumps(found, indent=1))
+    heads = *(f"{size:,}" for size in sizes), "growth"
+    print_table("", *heads, rows=rows_of(found), title="embedded store, durable")
+    write_json(given.json, found)
 
 
-def show(found: dict[int, dict[str, Any]]) -> None:
-    sizes = list(found)
-    table = Table("", *(f"{size:,}" for size in sizes), "growth", title="embedded store, durable")
-    for name in found[sizes[0]]:
-        row = [found[size][name] for size in sizes]
+def rows_of(found: dict[int, dict[str, float]]) -> Iterator[tuple[str, ...]]:
+    """Yield a row a figure, with its growth from the smallest size to the largest."""
+    for name in next(iter(found.values())):
+        row = [figures[name] for figures in found.values()]
         growth = f"{row[-1] / row[0]:.2f}x" if row[0] else ""
-        table.add_row(name, *(f"{number:,.2f}" for number in row), growth)
-    Console(width=110).print(table)
+        yield name, *(f"{number:,.2f}" for number in row), growth
 
 
 if __name__ == "__main__":

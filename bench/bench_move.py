@@ -17,7 +17,6 @@ code meanwhile; the medians of the ratios stand below.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import os
 import random
@@ -37,6 +36,7 @@ from typing import Any, NamedTuple
 from neo4j import GraphDatabase
 
 from tenure import connect
+from tenure.bench.script import fresh_memory, options_of
 from tenure.schema.principal import OWNER
 from tenure.store.neo4j import codec
 from tenure.store.neo4j.store import open_store
@@ -108,10 +108,7 @@ def export_of_history(path: Path, events: int, rng: random.Random) -> None:
     if path.exists():
         return
     began = time.perf_counter()
-    with (
-        tempfile.TemporaryDirectory() as name,
-        connect(str(Path(name) / "from.db"), durability="normal") as memory,
-    ):
+    with fresh_memory(durability="normal") as memory:
         memory.vocabulary.define_slot("note", description="What somebody said.", cardinality="many")
         memory.replay_import(history(events, rng))
         seconds = time.perf_counter() - began
@@ -301,14 +298,7 @@ def check(server: Server, tenant: str, export: Path, folder: Path) -> None:
 
 def main() -> None:
     """Fill, export, move, compare."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--events", type=int, default=50_000)
-    parser.add_argument("--kills", type=int, default=3)
-    parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--file", type=Path, help="the export; made where it is not there")
-    options = parser.parse_args()
-
+    options = options_of(__doc__, events=50_000, kills=3, turns=3, seed=1, file=Path)
     rng = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as name, running_server(wanted_version()) as server:
         folder = Path(name)

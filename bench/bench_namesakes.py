@@ -9,27 +9,21 @@ reviews by reason, suggestions, and every such entity with the names it holds.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
-import os
-import tempfile
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-from tenure import connect
+from tenure.bench.script import fresh_memory, options_of, shared_file, write_json
 
-DEFAULT = "congress/events-2012-2018.jsonl.gz"
+DEFAULT = "data/congress/events-2012-2018.jsonl.gz"
 
 
 def report(file: Path) -> dict[str, Any]:
     """Return what loading a history without identifiers did."""
     named = people_of(file)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        connect(str(Path(folder) / "names.db")) as memory,
-    ):
+    with fresh_memory() as memory:
         done = memory.ingest(file, replay=True, ignore_external_ids=True)
         entities = memory.entities.list("person")
         cases = memory.reviews.list()
@@ -67,15 +61,10 @@ def people_of(file: Path) -> dict[str, set[str]]:
 
 def main() -> None:
     """Run the benchmark."""
-    shared = Path(os.environ.get("TENURE_SHARED", "../shared"))
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--file", type=Path, default=shared / "data" / DEFAULT)
-    parser.add_argument("--json", type=Path)
-    chosen = parser.parse_args()
-    text = json.dumps(report(chosen.file), indent=1, ensure_ascii=False)
-    print(text)
-    if chosen.json:
-        chosen.json.write_text(text + "\n", encoding="utf-8")
+    chosen = options_of(__doc__, file=Path, json=Path)
+    figures = report(chosen.file or shared_file(DEFAULT))
+    print(json.dumps(figures, indent=1, ensure_ascii=False))
+    write_json(chosen.json, figures)
 
 
 if __name__ == "__main__":

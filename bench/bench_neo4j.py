@@ -12,7 +12,6 @@ rows.
 
 from __future__ import annotations
 
-import argparse
 import random
 import secrets
 import statistics
@@ -39,6 +38,7 @@ from tenure.bench.bench_store import (
     reads,
     timed,
 )
+from tenure.bench.script import parser_of
 from tenure.schema.claim import Row
 from tenure.schema.principal import OWNER
 from tenure.store.neo4j import codec
@@ -390,10 +390,8 @@ def _into(rows: list[int], call: Callable[[int], Any], number: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__, version=wanted_version(), reads=False)
     parser.add_argument("sizes", nargs="*", type=int, default=[10_000, 100_000])
-    parser.add_argument("--version", default=wanted_version(), help="default: %(default)s")
-    parser.add_argument("--reads", action="store_true", help="no figures of writes")
     given = parser.parse_args()
     with (
         running_server(given.version) as server,

@@ -16,7 +16,6 @@ the folder `TENURE_SHARED` (by default `shared` beside the checkout).
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import random
@@ -27,14 +26,14 @@ from tenure import Memory, connect
 from tenure.bench.lives_data import (
     LIVES,
     Life,
-    LifeClock,
     moment_of,
     norm,
     person_of,
     said_by_user,
     slots_of,
 )
-from tenure.bench.window_runs import SHARED
+from tenure.bench.script import SHARED, options_of
+from tenure.bench.talk_data import Clock
 from tenure.compiler.text.sentences import subunits
 from tenure.service.sessions.session import Session
 
@@ -119,7 +118,7 @@ class LifeTalk:
         """The sentences that stated each value of a subject and slot."""
         self.requests = self.standing = self.wrong = 0
 
-    def go_through(self, clock: LifeClock) -> None:
+    def go_through(self, clock: Clock) -> None:
         """Say everything, write what the protocol says of each day, and look at each request."""
         for number, day in enumerate(self.record["sessions"]):
             clock.now = moment_of(day)
@@ -179,7 +178,7 @@ def life_row(window: int, *, links: bool) -> tuple[int, int, int, int]:
         life = Life(record["person"])
         for day in record["sessions"]:
             life.take(day)
-        clock = LifeClock()
+        clock = Clock()
         with connect(":memory:", clock=clock) as memory:
             for name, fields in slots_of(life).items():
                 memory.vocabulary.define_slot(name, **fields)
@@ -192,11 +191,7 @@ def life_row(window: int, *, links: bool) -> tuple[int, int, int, int]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Superseded values shown as current.")
-    parser.add_argument("--turns", type=int, default=200)
-    parser.add_argument("--window", type=int, default=16_384)
-    parser.add_argument("--lives", action="store_true", help="people whose lives change")
-    arguments = parser.parse_args()
+    arguments = options_of(__doc__, turns=200, window=16_384, lives=False)
     print(f"{'history':12} {'requests':>8} {'standing':>9} {'as current':>11} {'edits':>6}")
     for links in (True, False):
         if arguments.lives:

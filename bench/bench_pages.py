@@ -12,7 +12,6 @@ have seen is compared with the store at the (valid, tx) printed with it.
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import shutil
@@ -28,6 +27,7 @@ from playwright.sync_api import sync_playwright
 
 from tenure import EntityRef, Memory, Policy, connect
 from tenure.bench.bench_server import Site
+from tenure.bench.script import parser_of, run_parts
 from tenure.faces.http.control import ControlFile
 from tenure.schema.policy import ResolutionPolicy
 
@@ -203,27 +203,18 @@ def slider(folder: Path, moves: int, runs: int) -> bool:
 
 def main() -> None:
     """Run the parts that were named, both without a name."""
-    parser = argparse.ArgumentParser()
+    parser = parser_of(__doc__, cases=40, waiting=2_000, moves=200, runs=8)
     parser.add_argument("parts", nargs="*", default=["steward", "slider"])
-    parser.add_argument("--cases", type=int, default=40)
-    parser.add_argument("--waiting", type=int, default=2_000)
-    parser.add_argument("--moves", type=int, default=200)
-    parser.add_argument("--runs", type=int, default=8)
     options = parser.parse_args()
 
-    failures: list[str] = []
-    for part in options.parts:
-        with tempfile.TemporaryDirectory() as name:
-            if part == "steward":
-                is_good = steward(Path(name), options.cases)
-                with tempfile.TemporaryDirectory() as long_queue:
-                    is_good &= steward(Path(long_queue), options.cases, options.waiting)
-            else:
-                is_good = slider(Path(name), options.moves, options.runs)
-        print(f"{part}: {'kept' if is_good else 'MISSED'}")
-        failures += [] if is_good else [part]
-    if failures:
-        raise SystemExit(f"missed: {', '.join(failures)}")
+    def run(part: str, folder: Path) -> bool:
+        if part != "steward":
+            return slider(folder, options.moves, options.runs)
+        is_good = steward(folder, options.cases)
+        with tempfile.TemporaryDirectory() as long_queue:
+            return steward(Path(long_queue), options.cases, options.waiting) and is_good
+
+    run_parts(options.parts, run)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ always right.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -27,12 +26,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from tenure.bench.peers.systems import CHECKOUT, SYSTEMS, System
 from tenure.bench.peers.table import Figure, failures, markdown, rows
+from tenure.bench.script import options_of, print_table, write_json
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKER = ROOT / "bench" / "peers" / "work.py"
@@ -78,11 +78,21 @@ def environment(system: System, folder: Path) -> Path:
 
 
 def _install(python: Path, packages: Sequence[str]) -> None:
-    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    done = subprocess.run([*command, *packages], capture_output=True, text=True)
+    options = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    output_of(f"pip cannot install {', '.join(packages)}", python, *options, *packages)
+
+
+def output_of(failure: str, *command: str | Path, **options: Any) -> str:
+    """What a command writes.
+
+    Raises:
+        Unavailable: when it fails, with the last line of its errors behind `failure`.
+    """
+    done = subprocess.run(command, capture_output=True, text=True, **options)
     if done.returncode:
-        lines = done.stderr.strip().splitlines() or ["pip said nothing"]
-        raise Unavailable(f"pip cannot install {', '.join(packages)}: {lines[-1]}")
+        lines = done.stderr.strip().splitlines() or ["it wrote nothing"]
+        raise Unavailable(f"{failure}: {lines[-1]}")
+    return str(done.stdout)
 
 
 def version(system: System, python: Path) -> str:
@@ -100,15 +110,12 @@ def measure(system: System, python: Path, facts: int) -> dict[str, Figure]:
         Unavailable: when it does not start, with the last line that it wrote.
     """
     count = min(facts, system.fact_limit or facts)
-    command = [str(python), str(WORKER), system.name, "--facts", str(count)]
+    command = (python, WORKER, system.name, "--facts", str(count))
     # The worker's own folder must be importable, and of tenure the copy that was installed for it.
     environment = {name: text for name, text in os.environ.items() if name not in _PATHS}
     with tempfile.TemporaryDirectory() as work:
-        done = subprocess.run(command, capture_output=True, text=True, cwd=work, env=environment)
-    if done.returncode:
-        lines = done.stderr.strip().splitlines() or ["it wrote nothing"]
-        raise Unavailable(f"it does not run: {lines[-1]}")
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+        output = output_of("it does not run", *command, cwd=work, env=environment)
+    return dict(json.loads(output.splitlines()[-1]))
 
 
 def in_turns(
@@ -160,14 +167,15 @@ def page_section(
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--facts", type=int, default=1000)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", nargs="+", choices=[system.name for system in SYSTEMS])
-    parser.add_argument("--environments", type=Path, default=default_folder())
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--write-docs", action="store_true")
-    options = parser.parse_args()
+    options = options_of(
+        __doc__,
+        facts=1000,
+        rounds=3,
+        only=[],
+        environments=default_folder(),
+        json=Path,
+        write_docs=False,
+    )
 
     console = Console()
     systems = [s for s in SYSTEMS if not options.only or s.name in options.only]
@@ -181,15 +189,11 @@ def main() -> int:
     body += beside([s for s in systems if s.name in figures])
     notes = remarks(systems, figures, missing, options.facts)
 
-    table = Table("", *titles)
-    for cells in body:
-        table.add_row(*cells)
-    console.print(table)
+    print_table("", *titles, rows=body)
     for note in notes:
         console.print(f"- {note}")
 
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=2))
+    write_json(options.json, figures)
     if options.write_docs:
         day = datetime.now(UTC).date().isoformat()
         title = (

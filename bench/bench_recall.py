@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import os
 import random
 import tempfile
 from collections import defaultdict
@@ -25,6 +24,7 @@ from typing import Any
 
 from tenure.bench.evaluation.__main__ import show_recall
 from tenure.bench.evaluation.recall import EvaluationOptions, evaluate_recall
+from tenure.bench.script import options_of, shared_file, write_json
 from tenure.faces.cli.frame import Screen
 from tenure.service.visual.text import json_text
 
@@ -130,23 +130,21 @@ def written(history: Path, people: int, target: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    shared = os.environ.get("TENURE_SHARED")
-    parser.add_argument("--file", type=Path, default=Path(shared, HISTORY) if shared else None)
-    parser.add_argument("--people", type=int, default=60)
-    parser.add_argument("--budget", type=int, nargs="*", default=[500, 1000])
-    parser.add_argument("--encoder", default=None)
-    parser.add_argument("--keep", type=Path, default=None, help="keep the question set here")
-    parser.add_argument("--details", type=Path, default=None, help="every score, a line each")
-    parser.add_argument("--json", type=Path, default=Path("bench/results/recall.json"))
-    given = parser.parse_args()
-    if given.file is None:
-        print("no history to ask about: set TENURE_SHARED, or name the file with --file")
-        return
+    options = options_of(
+        __doc__,
+        file=Path,
+        people=60,
+        budget=[500, 1000],
+        encoder=str,
+        keep=Path,
+        details=Path,
+        json=Path("bench/results/recall.json"),
+    )
+    history = options.file or shared_file(HISTORY)
     with tempfile.TemporaryDirectory() as name:
-        target = given.keep or Path(name) / "congress-questions.jsonl"
-        written(given.file, given.people, target)
-        run(target, given)
+        target = options.keep or Path(name) / "congress-questions.jsonl"
+        written(history, options.people, target)
+        run(target, options)
 
 
 def run(target: Path, given: argparse.Namespace) -> None:
@@ -162,8 +160,7 @@ def run(target: Path, given: argparse.Namespace) -> None:
     show_recall(Screen.of_process(), report)
     if given.details is not None:
         given.details.write_text("".join(f"{json.dumps(s)}\n" for s in scores), encoding="utf-8")
-    given.json.parent.mkdir(parents=True, exist_ok=True)
-    given.json.write_text(json_text(report, indent=1), encoding="utf-8")
+    write_json(given.json, json.loads(json_text(report)))
 
 
 if __name__ == "__main__":

@@ -22,12 +22,10 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
 from tenure import Memory, connect
 from tenure.bench.bench_compile import SLOTS, WordVectors, filled, words
 from tenure.bench.bench_resolve import raw_id
+from tenure.bench.script import parser_of, print_table
 
 READS = 5_000
 SEARCHES = 50
@@ -105,18 +103,8 @@ def in_process(*words_of_command: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def show(columns: dict[str, dict[str, float]]) -> None:
-    """Print one column a store and way, one row a kind of work."""
-    table = Table("resident MB after", *columns)
-    for name in next(iter(columns.values())):
-        table.add_row(name, *(f"{figures[name]:,.0f}" for figures in columns.values()))
-    Console(width=110).print(table)
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
-    parser.add_argument("--big", action="store_true")
+    parser = parser_of(__doc__, sizes=[10_000, 100_000], big=False)
     parser.add_argument("--fill", nargs=2, metavar=("FILE", "OBJECTS"), help=argparse.SUPPRESS)
     parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -138,7 +126,12 @@ def main() -> None:
             for way in ("lexical", "vectors"):
                 line = in_process("--measure", path, str(size), way).splitlines()[-1]
                 columns[f"{size:,} {way}"] = json.loads(line)
-    show(columns)
+    kinds = next(iter(columns.values()))
+    print_table(
+        "resident MB after",
+        *columns,
+        rows=((kind, *(f"{figures[kind]:,.0f}" for figures in columns.values())) for kind in kinds),
+    )
 
 
 if __name__ == "__main__":

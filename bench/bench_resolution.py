@@ -21,7 +21,6 @@ Persons are evaluated with assume-same-scope, which only lifts `person_without_c
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
@@ -42,6 +41,7 @@ from tenure.bench.evaluation.resolution import (
     wilson,
 )
 from tenure.bench.name_peers import counts, logic_v2, token_sort
+from tenure.bench.script import options_of, write_json
 from tenure.resolution.blocking import CANDIDATE_LIMIT, KIND_WEIGHT, block_keys, hit_weight
 from tenure.resolution.context import NO_CONTEXT, PairContext
 from tenure.resolution.extract import Gazetteer, ShapeExtractor
@@ -51,7 +51,7 @@ from tenure.resolution.score import score_pair
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # also under PYTHONSAFEPATH
 
-from fit_resolution import FOLDS, HELD_OUT_FOLD, data_folder, read_pairs
+from fit_resolution import ALIASES, FOLDS, HELD_OUT_FOLD, read_pairs
 
 BAR = 0.99
 
@@ -212,13 +212,14 @@ def _print(title: str, rows: dict[str, dict[str, Any]]) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=data_folder())
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--strict", action="store_true")
-    parser.add_argument("--no-peers", action="store_true")
-    parser.add_argument("--environments", type=Path, default=default_folder())
-    options = parser.parse_args()
+    options = options_of(
+        __doc__,
+        data=ALIASES,
+        json=Path,
+        strict=False,
+        no_peers=False,
+        environments=default_folder(),
+    )
     pairs = read_pairs(options.data)
     report = held_out(pairs)
     shipped = {row.name: _row(_counts(row)) for row in (report.pooled, *report.sets)}
@@ -241,7 +242,7 @@ def main() -> int:
     if options.json:
         found = {"held_out": asdict(report), "folds": folds, "kinds": kinds}
         found |= {"blocking": recall, "microseconds": cost}
-        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        write_json(options.json, found)
     return 1 if options.strict and report.pooled.bind.share < BAR else 0
 
 

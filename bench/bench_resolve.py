@@ -23,7 +23,6 @@ machine gives the honest times; `cpu` is the time of the thread, which neighbour
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sqlite3
@@ -39,7 +38,8 @@ from pathlib import Path
 from typing import Any
 
 from tenure import EntityRef, Memory, Write, connect
-from tenure.bench.fit_resolution import data_folder, read_pairs
+from tenure.bench.fit_resolution import ALIASES, read_pairs
+from tenure.bench.script import fresh_memory, options_of, write_json
 from tenure.resolution.keys import alias_key
 from tenure.resolution.known import Lookup
 from tenure.resolution.scorer import NameScorer
@@ -336,24 +336,22 @@ def in_bulk(known: list[str], sizes: Sequence[int], count: int, rounds: int) -> 
 
 def main() -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
-    parser.add_argument("--asks", type=int, default=400)
-    parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--bulk", action="store_true", help="fill files at once; times alone")
-    parser.add_argument("--data", type=Path, default=data_folder())
-    parser.add_argument("--json", type=Path)
-    chosen = parser.parse_args()
+    chosen = options_of(
+        __doc__,
+        sizes=[10_000, 100_000],
+        asks=400,
+        rounds=1,
+        bulk=False,
+        data=ALIASES,
+        json=Path,
+    )
     known = names(max(chosen.sizes))
     if chosen.bulk:
         in_bulk(known, chosen.sizes, chosen.asks, chosen.rounds)
         return
     taken = frozenset(map(alias_key, known))
     report: dict[str, Any] = {}
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        connect(str(Path(folder) / "bench.db")) as memory,
-    ):
+    with fresh_memory() as memory:
         define_slots(memory)
         loaded = 0
         for size in sorted(chosen.sizes):
@@ -370,8 +368,7 @@ def main() -> None:
         if chosen.data.is_dir():
             report["recall_of_pairs"] = recall_of_pairs(memory, chosen.data)
             print("labelled pairs", json.dumps(report["recall_of_pairs"]), flush=True)
-    if chosen.json:
-        chosen.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    write_json(chosen.json, report)
 
 
 if __name__ == "__main__":

@@ -11,15 +11,13 @@ figures may be looked at, and `--missed` does not list it. Reads no data.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from rich.console import Console
-from rich.table import Table
-
+from tenure.bench.script import options_of, print_table
 from tenure.service.extraction.engine import RuleExtractor
 
 NOW = datetime(2026, 6, 17, 9, 30, tzinfo=UTC)  # a Wednesday
@@ -105,34 +103,19 @@ def score(rows: Sequence[Sentence]) -> Score:
 
 
 def main() -> None:
-    """Read all sentences and print the table."""
-    parser = argparse.ArgumentParser(description="what the rules take from sentences")
-    parser.add_argument("--missed", action="store_true", help="list what is missed or invented")
-    options = parser.parse_args()
-
-    table = Table(title="sentences")
-    headings = (
-        "language",
-        "part",
-        "sentences",
-        "claims",
-        "found",
-        "invented",
-        "precision",
-        "recall",
-    )
-    for heading in headings:
-        table.add_column(heading)
-    for language in LANGUAGES:
-        for part in PARTS:
-            rows = sentences(language, part)
-            result = score(rows)
-            counts = (len(rows), result.expected, result.found, result.invented)
-            shares = (f"{result.precision:.2f}", f"{result.recall:.2f}")
-            table.add_row(language, part, *map(str, counts), *shares)
-            if options.missed and part == "read":
-                print("\n".join(result.faults))
-    Console(width=100).print(table)
+    """Read all sentences and print the table; with `--missed` also what is missed or invented."""
+    options = options_of(__doc__, missed=False)
+    table: list[tuple[object, ...]] = []
+    for language, part in product(LANGUAGES, PARTS):
+        rows = sentences(language, part)
+        result = score(rows)
+        counts = (len(rows), result.expected, result.found, result.invented)
+        shares = (f"{result.precision:.2f}", f"{result.recall:.2f}")
+        table.append((language, part, *counts, *shares))
+        if options.missed and part == "read":
+            print("\n".join(result.faults))
+    heads = "language", "part", "sentences", "claims", "found", "invented", "precision", "recall"
+    print_table(*heads, rows=table, title="sentences")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ input and HTTP in both modes, a hundred times `tools/list`, a compile and a refu
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import importlib.metadata
 import json
@@ -38,6 +37,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,6 +47,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tenure import connect
+from tenure.bench.script import parser_of, run_parts
 from tenure.faces.http.control import ControlFile
 from tenure.faces.http.keys import KeyRing
 from tenure.schema.principal import Principal
@@ -482,31 +483,20 @@ def size() -> bool:
 
 
 def main() -> None:
-    """Run the parts that were named, all without a name."""
-    parser = argparse.ArgumentParser()
+    """Run the parts that were named, all without a name; the stated figures took 300 seconds."""
+    parser = parser_of(__doc__, clients=200, seconds=60.0)
     parser.add_argument("parts", nargs="*", default=["load", "kills", "mcp", "size"])
-    parser.add_argument("--clients", type=int, default=200)
-    parser.add_argument("--seconds", type=float, default=60, help="300 for the stated figures")
     options = parser.parse_args()
 
-    failures: list[str] = []
-    for part in options.parts:
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            if part == "load":
-                is_good = load(folder, options.clients, options.seconds)
-            elif part == "half":
-                is_good = half(folder, options.clients, options.seconds)
-            elif part == "point":
-                is_good = point(folder)
-            elif part == "kills":
-                is_good = kills(folder, options.clients, options.seconds)
-            else:
-                is_good = {"mcp": mcp, "size": size}[part]()
-        print(f"{part}: {'kept' if is_good else 'MISSED'}")
-        failures += [] if is_good else [part]
-    if failures:
-        raise SystemExit(f"missed: {', '.join(failures)}")
+    def run(part: str, folder: Path) -> bool:
+        alone: dict[str, Callable[[], bool]]
+        alone = {"mcp": mcp, "size": size, "point": partial(point, folder)}
+        if part in alone:
+            return alone[part]()
+        under_load = {"load": load, "half": half, "kills": kills}[part]
+        return under_load(folder, options.clients, options.seconds)
+
+    run_parts(options.parts, run)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ measured, and nothing is started; with `--core` no extra is measured.
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import subprocess
@@ -19,6 +18,8 @@ import tempfile
 import tomllib
 from pathlib import Path
 from statistics import median
+
+from tenure.bench.script import parser_of
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAVY = {"sentence-transformers"}
@@ -80,11 +81,8 @@ def extras(*, heavy: bool) -> list[str]:
 
 def main() -> None:
     """Print both tables."""
-    description = __doc__.split("\n\n", 1)[0] if __doc__ else ""
-    parser = argparse.ArgumentParser(description=description)
+    parser = parser_of(__doc__, core=False, heavy=False)
     parser.add_argument("extras", nargs="*", help="these alone, and nothing is started")
-    parser.add_argument("--core", action="store_true", help="no extra")
-    parser.add_argument("--heavy", action="store_true", help="those of gigabytes, too")
     options = parser.parse_args()
 
     with tempfile.TemporaryDirectory(prefix="tenure-sizes-") as name:

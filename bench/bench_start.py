@@ -11,8 +11,6 @@ stands beside them, because the machine and its load move all of them alike: com
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import resource
 import subprocess
@@ -21,8 +19,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
+from tenure.bench.script import options_of, print_table, write_json
 
 COMMAND = "import sys; from tenure.faces.cli.main import main; main()"
 STEP = """
@@ -103,20 +100,14 @@ def measure(store: Path, rounds: int) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
-
+    options = options_of(__doc__, rounds=5, json=Path)
     with tempfile.TemporaryDirectory() as folder:
         figures = measure(Path(folder) / "start.db", options.rounds)
 
-    table = Table("step", "CPU ms", "empty processes")
-    for name, cost in figures.items():
-        table.add_row(name, f"{cost:.0f}", f"{cost / figures['empty process']:.1f}")
-    Console().print(table)
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=2) + "\n")
+    empty = figures["empty process"]
+    rows = ((name, f"{cost:.0f}", f"{cost / empty:.1f}") for name, cost in figures.items())
+    print_table("step", "CPU ms", "empty processes", rows=rows)
+    write_json(options.json, figures)
 
 
 if __name__ == "__main__":

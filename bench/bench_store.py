@@ -11,7 +11,6 @@ group-commit queue.
 
 from __future__ import annotations
 
-import argparse
 import random
 import statistics
 import tempfile
@@ -24,6 +23,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from tenure.bench.script import parser_of
 from tenure.schema.claim import Assertion, Claim, Content, Details, Look, Permissions, Row, slot_key
 from tenure.schema.interval import INF_US, Interval
 from tenure.schema.principal import Scope, Sight
@@ -392,11 +392,8 @@ def group_commit(folder: Path, threads: int = 16, each: int = 150) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__, folder=Path)
     parser.add_argument("sizes", nargs="*", type=int, default=[10_000, 100_000])
-    parser.add_argument(
-        "--folder", type=Path, help="where the files are made; default: a temporary one"
-    )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=given.folder) as name:
         folder = Path(name)

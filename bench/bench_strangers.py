@@ -13,19 +13,18 @@ reaches says how many would wait without it.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import statistics
-import tempfile
 import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tenure import EntityRef, Memory, Policy, connect
+from tenure import EntityRef, Memory, Policy
 from tenure.bench.bench_resolve import SYLLABLES, stock
 from tenure.bench.evaluation.resolution import wilson
+from tenure.bench.script import fresh_memory, options_of, write_json
 from tenure.resolution.lexicon import nicknames
 from tenure.schema.policy import ResolutionPolicy
 
@@ -89,20 +88,17 @@ def measure(memory: Memory, strangers: list[str]) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 97_000])
-    parser.add_argument("--asks", type=int, default=4_000)
-    parser.add_argument("--common", type=int, default=ResolutionPolicy().common_family_name)
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
-
+    options = options_of(
+        __doc__,
+        sizes=[10_000, 97_000],
+        asks=4_000,
+        common=ResolutionPolicy().common_family_name,
+        json=Path,
+    )
     drawn = people(max(options.sizes) + 4 * options.asks, seed=1)
     rows: list[dict[str, Any]] = []
     policy = Policy(resolution=ResolutionPolicy(common_family_name=options.common))
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        connect(f"{folder}/people.db", policy=policy) as memory,
-    ):
+    with fresh_memory(policy=policy) as memory:
         stocked = 0
         strangers = drawn[max(options.sizes) :][: options.asks]
         for size in sorted(options.sizes):
@@ -111,8 +107,7 @@ def main() -> None:
             rows.append({"names": size, **measure(memory, strangers)})
             print(json.dumps(rows[-1]))
 
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    write_json(options.json, rows)
 
 
 if __name__ == "__main__":

@@ -28,10 +28,7 @@ The folder that TENURE_SHARED names holds the data; without it the script says s
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import statistics
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -45,6 +42,7 @@ from rich.console import Console
 from rich.table import Table
 
 import tenure
+from tenure.bench.script import fresh_memory, parser_of, shared_file, write_json
 from tenure.bench.talk_data import (
     MEETINGS,
     START,
@@ -65,6 +63,7 @@ from tenure.bench.talk_results import Counts, Results, shares_of_frame
 from tenure.compiler.format.lines import who_of
 from tenure.compiler.tokens.counting import counter_for
 from tenure.schema.policy import DEFAULT, Policy
+from tenure.service.encoders.choice import encoder_of
 from tenure.service.settings import load
 
 SHOWN_SECTIONS = frozenset({"history", "evidence", "memory", "turn_memory", "pinned_knowledge"})
@@ -206,13 +205,9 @@ class Asking:
     def _loaded(self, method: Method) -> Iterator[tuple[tenure.Memory, dict[int, str]]]:
         """A store that heard the meeting turn by turn, and the object of each turn."""
         clock = Clock()
-        with tempfile.TemporaryDirectory() as folder:
-            memory = tenure.connect(
-                str(Path(folder) / "talk.db"),
-                clock=clock,
-                encoder=self.encoder if method.encoder else None,
-                policy=without_part(self.options.pack, method.part),
-            )
+        encoder = self.encoder if method.encoder else None
+        policy = without_part(self.options.pack, method.part)
+        with fresh_memory(clock=clock, encoder=encoder, policy=policy) as memory:
             objects: dict[int, str] = {}
             for turn in turns_of(self.meeting, method.spread_days):
                 clock.now = turn.day
@@ -227,8 +222,6 @@ class Asking:
             clock.now = START + timedelta(days=method.spread_days or 1)
 
             yield memory, objects
-
-            memory.close()
 
 
 def without_part(pack: Policy, part: str) -> Policy:
@@ -421,20 +414,21 @@ def show_ablation(
 
 def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """What a command line asks for, by default that of the process."""
-    parser = argparse.ArgumentParser(description="evidence of real talk in a context")
-    parser.add_argument("--meetings", type=int, default=None, help="only the first so many")
-    parser.add_argument("--questions", type=int, default=None, help="only so many a meeting")
-    parser.add_argument("--budget", type=int, nargs="*", default=[1000, 2000, 4000, 8000])
-    parser.add_argument("--task", default="analytical_reporting")
-    parser.add_argument("--encoder", default=None, help="onnx or sentence-transformers:/folder")
-    parser.add_argument("--year", action="store_true", help="also with turns over a year")
-    parser.add_argument("--ablation", action="store_true", help="ask without each part, too")
-    parser.add_argument("--policy", type=Path, default=None, help="a settings file with [policy]")
-    parser.add_argument("--only", nargs="*", default=[], help="only these methods")
-    parser.add_argument("--resume", type=Path, default=None, help="keep counts here, and go on")
-    parser.add_argument("--minutes", type=float, default=None, help="stop after so many")
-    parser.add_argument("--json", type=Path, default=None)
-    return parser.parse_args(arguments)
+    return parser_of(
+        __doc__,
+        meetings=int,
+        questions=int,
+        budget=[1000, 2000, 4000, 8000],
+        task="analytical_reporting",
+        encoder=str,
+        year=False,
+        ablation=False,
+        policy=Path,
+        only=[],
+        resume=Path,
+        minutes=float,
+        json=Path,
+    ).parse_args(arguments)
 
 
 def settings_of(
@@ -456,31 +450,24 @@ def settings_of(
 def main() -> None:
     """Ask the questions of the meetings and print the tables."""
     options = options_of()
-    shared = os.environ.get("TENURE_SHARED")
-    if not shared or not Path(shared, MEETINGS).is_file():
-        print("no talk to ask about: set TENURE_SHARED to the folder that holds data/")
-        return
+    talk = list(meetings(shared_file(MEETINGS), options.meetings))
     options.pack = load(path=options.policy).settings.policy if options.policy else DEFAULT
-    encoder = None
-    if options.encoder:
-        from tenure.service.encoders.choice import encoder_of
-
-        encoder = encoder_of(options.encoder)
-
+    encoder = encoder_of(options.encoder)
     methods = methods_of(options)
-    results = results_of(methods, options, encoder)
-    figures = show(results, methods, options)
-    if options.json is not None:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    results = results_of(talk, methods, options, encoder)
+    write_json(options.json, show(results, methods, options))
 
 
-def results_of(methods: Sequence[Method], options: argparse.Namespace, encoder: Any) -> Results:
+def results_of(
+    talk: Sequence[dict[str, Any]],
+    methods: Sequence[Method],
+    options: argparse.Namespace,
+    encoder: Any,
+) -> Results:
     """Ask the questions of the meetings by every method."""
     results = Results(options.resume, settings_of(methods, options, encoder))
-    talk = Path(os.environ["TENURE_SHARED"], MEETINGS)
     began = time.monotonic()
-    for number, meeting in enumerate(meetings(talk, options.meetings), start=1):
+    for number, meeting in enumerate(talk, start=1):
         name = meeting["conversation"]
         missing = [method for method in methods if (name, method.name) not in results.counts]
         if not missing:

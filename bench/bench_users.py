@@ -13,19 +13,14 @@ words at random, so that time is measured and not meaning.
 
 from __future__ import annotations
 
-import argparse
 import random
 import statistics
-import tempfile
 import time
-from pathlib import Path
 from typing import Final
 
-from rich.console import Console
-from rich.table import Table
-
-from tenure import Memory, Principal, Scope, Write, connect
+from tenure import Memory, Principal, Scope, Write
 from tenure.bench.bench_compile import TermVectors, embed
+from tenure.bench.script import fresh_memory, options_of, print_table
 
 BUDGET: Final = 300
 BATCH: Final = 960
@@ -129,28 +124,20 @@ def measure(memory: Memory, users: int, *, asks: int, turns: int) -> tuple[float
 
 def main() -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--users", type=int, nargs="+", default=[100, 1_000, 8_000])
-    parser.add_argument("--asks", type=int, default=60)
-    parser.add_argument("--turns", type=int, default=30)
-    parser.add_argument("--vectors", action="store_true")
-    options = parser.parse_args()
+    options = options_of(__doc__, users=[100, 1_000, 8_000], asks=60, turns=30, vectors=False)
     encoder = TermVectors() if options.vectors else None
-    table = Table("users", "claims", "answered %", "compile ms", "list ms")
+    rows: list[tuple[str, ...]] = []
     for users in (1, *options.users):
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            connect(str(Path(folder) / "users.db"), encoder=encoder) as memory,
-        ):
+        with fresh_memory(encoder=encoder) as memory:
             fill(memory, users, options.turns)
             if encoder is not None:
                 embed(memory, encoder)
             share, ms = measure(memory, users, asks=options.asks, turns=options.turns)
             name_people(memory, users)
             listing = listing_ms(memory, users)
-        cells = f"{users * options.turns:,}", f"{share:.0f}", f"{ms:.1f}", f"{listing:.1f}"
-        table.add_row(f"{users:,}", *cells)
-    Console().print(table)
+        claims = f"{users * options.turns:,}"
+        rows.append((f"{users:,}", claims, f"{share:.0f}", f"{ms:.1f}", f"{listing:.1f}"))
+    print_table("users", "claims", "answered %", "compile ms", "list ms", rows=rows)
 
 
 if __name__ == "__main__":

@@ -13,12 +13,12 @@ Run: `python bench/bench_window.py [--held-out] [--window 16384 32768] [--set se
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 from typing import Final
 
+from tenure.bench.script import options_of
 from tenure.bench.window_measure import Tally, Window, measure, share
 from tenure.bench.window_policies import (
     ClearToolUses,
@@ -70,13 +70,9 @@ def equal_trigger(runs: list[Run], make: Callable[..., Window], limit: int, mean
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--window", type=int, nargs="*", default=WINDOWS)
-    parser.add_argument("--set", nargs="*", choices=[*SETS], default=[*SETS])
-    parser.add_argument("--held-out", action="store_true")
-    parser.add_argument("--equal", action="store_true", help="baselines at our mean request, too")
-    arguments = parser.parse_args()
-
+    arguments = options_of(
+        __doc__, window=list(WINDOWS), set=list(SETS), held_out=False, equal=False
+    )
     print(HEADER)
     for window in arguments.window:
         _, limit = window_limit("generic", window, None)

@@ -10,13 +10,13 @@ Run: `python bench/bench_window_kills.py [--kills 200] [--neo4j]`.
 
 from __future__ import annotations
 
-import argparse
 import os
 import secrets
 import tempfile
 from functools import partial
 from pathlib import Path
 
+from tenure.bench.script import options_of
 from tenure.tests.neo4j_server import running_server, wanted_version
 from tenure.tests.service.session_kills import SERVER_LONGEST, check_kills, check_two
 
@@ -57,10 +57,7 @@ def on_a_server(kills: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--neo4j", action="store_true", help="clients of a server of its own")
-    arguments = parser.parse_args()
+    arguments = options_of(__doc__, kills=200, neo4j=False)
     if arguments.neo4j:
         on_a_server(arguments.kills)
     else:

@@ -16,13 +16,12 @@ Reads the folder `TENURE_SHARED` (by default `shared` beside the checkout).
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import os
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -31,6 +30,7 @@ from unittest.mock import patch
 from tenure import Memory, connect
 from tenure.bench.bench_compile import writes
 from tenure.bench.bench_resolve import stock
+from tenure.bench.script import options_of
 from tenure.bench.window_measure import MODEL
 from tenure.bench.window_runs import service_runs
 from tenure.service.sessions.results import ToolAnswer, Utterance, transcript_steps
@@ -40,11 +40,6 @@ from tenure.store.transfer.whole_file import whole_file, whole_files
 from tenure.window.intake import message_parts
 from tenure.window.units import MessagePart
 
-TURNS = (200, 2_000)
-WINDOW = 350_000
-OBJECTS = 10_000
-
-"""Every task with each of its trials."""
 MARKS = (100, 500, 1_000, 2_000)
 """Turns after which the log is weighed."""
 OPENINGS = 20
@@ -239,20 +234,11 @@ def measured(turns: int, window: int, objects: int) -> None:
     )
 
 
-def print_lives(turns: Sequence[int] = TURNS, window: int = WINDOW, objects: int = OBJECTS) -> None:
-    """Print sessions of rising length."""
-    for count in turns:
-        measured(count, window, objects)
-
-
 def main() -> None:
     """Measure sessions of rising length."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--turns", type=int, nargs="+", default=TURNS)
-    parser.add_argument("--window", type=int, default=WINDOW)
-    parser.add_argument("--objects", type=int, default=OBJECTS)
-    arguments = parser.parse_args()
-    print_lives(arguments.turns, arguments.window, arguments.objects)
+    arguments = options_of(__doc__, turns=[200, 2_000], window=350_000, objects=10_000)
+    for count in arguments.turns:
+        measured(count, arguments.window, arguments.objects)
 
 
 if __name__ == "__main__":

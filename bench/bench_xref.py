@@ -14,7 +14,6 @@ what was crossed stay there, stretch by stretch, and a run that was broken off g
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import resource
@@ -25,6 +24,7 @@ from typing import Any
 
 from tenure import Memory, connect
 from tenure.bench.bench_resolve import names, raw_id, slips, stock
+from tenure.bench.script import options_of
 from tenure.resolution.keys import alias_key
 
 STRETCH = 500
@@ -117,13 +117,7 @@ def recall(
 
 def main() -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--size", type=int, default=100_000)
-    parser.add_argument("--planted", type=int, default=2_000)
-    parser.add_argument("--sample", type=int, help="cross so many entities alone")
-    parser.add_argument("--folder", type=Path, help="keep the store and the progress here")
-    options = parser.parse_args()
-
+    options = options_of(__doc__, size=100_000, planted=2_000, sample=int, folder=Path)
     known = names(options.size - options.planted)
     planted = planted_slips(known, options.planted)
     with tempfile.TemporaryDirectory() as scratch:

@@ -12,9 +12,6 @@ Without the folder that TENURE_SHARED names there is no talk.
 
 from __future__ import annotations
 
-import gzip
-import json
-import os
 import random
 import re
 import time
@@ -26,9 +23,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tenure import EntityRef, Memory, Write, connect
+from tenure.bench.script import SHARED
+from tenure.bench.talk_data import MEETINGS, meetings
 from tenure.schema.principal import TENANT_SCOPE
 
-TALK = "data/talk/meetings.jsonl.gz"
 START = datetime(2023, 1, 9, 9, tzinfo=UTC)
 COMMONEST = 250
 """Words that every retelling keeps: those of the language, of which no talk is without."""
@@ -39,13 +37,10 @@ PEOPLE, ORGANISATIONS, FACTS = 70, 15, 1_000
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def meetings() -> list[dict[str, Any]]:
+def shared_talk() -> list[dict[str, Any]]:
     """The meetings as they were; none where the data is not there."""
-    path = Path(os.environ.get("TENURE_SHARED", "")) / TALK
-    if not path.is_file():
-        return []
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
+    path = SHARED / MEETINGS
+    return list(meetings(path, None)) if path.is_file() else []
 
 
 class Retelling:
@@ -83,7 +78,7 @@ def ranking_of(talk: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def talk_writes(turns: int) -> Iterator[Write]:
     """Yield so many turns, as `observe` writes them."""
-    talk = meetings()
+    talk = shared_talk()
     ranking, count, number = ranking_of(talk), 0, 0
     while count < turns:
         retelling = Retelling(ranking, number)
@@ -117,7 +112,7 @@ class TalkQuestion(NamedTuple):
 
 def talk_questions(count: int, turns: int, seed: int) -> list[TalkQuestion]:
     """Questions to the talk, in the words of any of its retellings; none without the data."""
-    talk = meetings()
+    talk = shared_talk()
     if not talk:
         return []
     ranking, chance = ranking_of(talk), random.Random(seed)

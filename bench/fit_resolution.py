@@ -9,24 +9,19 @@ script makes.
 
 from __future__ import annotations
 
-import argparse
 import csv
-import os
 import sys
 from pathlib import Path
 
 from tenure.bench.evaluation.fit import LabelledPair, fit, model_to_json, split
 from tenure.bench.evaluation.resolution import pairs_from_rows
+from tenure.bench.script import SHARED, options_of
 
 ROOT = Path(__file__).resolve().parent.parent
+ALIASES = SHARED / "data" / "aliases"
 FILES = ("openstack_company_aliases.csv", "system_aliases.csv", "un_person_variants.csv")
 HELD_OUT_FOLD = 0
 FOLDS = 3
-
-
-def data_folder() -> Path:
-    """Return the folder of the alias files."""
-    return Path(os.environ.get("TENURE_SHARED", ROOT.parent / "shared")) / "data" / "aliases"
 
 
 def read_pairs(folder: Path) -> tuple[LabelledPair, ...]:
@@ -56,11 +51,8 @@ def fitted_file(folder: Path) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=data_folder())
-    parser.add_argument("--out", type=Path, default=ROOT / "resolution" / "model.json")
-    parser.add_argument("--check", action="store_true")
-    options = parser.parse_args()
+    model = ROOT / "resolution" / "model.json"
+    options = options_of(__doc__, data=ALIASES, out=model, check=False)
     text = fitted_file(options.data)
     if not options.check:
         options.out.write_text(text, encoding="utf-8")

@@ -191,16 +191,6 @@ def score(question: Question, context: str) -> Score:
     return Score(present, stale, max(0.0, present - weight * (stale or 0.0)))
 
 
-class LifeClock:
-    """The time of a store: that of what is written."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2025, 6, 1, tzinfo=UTC)
-
-    def __call__(self) -> int:
-        return round(self.now.timestamp() * 1_000_000)
-
-
 def slots_of(life: Life) -> dict[str, dict[str, Any]]:
     """The slots that the writes of a life use, as an application would define them."""
     slots: dict[str, dict[str, Any]] = {}

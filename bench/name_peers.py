@@ -8,13 +8,12 @@ bands: bound from 0.95, a question above 0.70. Token-sort binds from 90 of 100 a
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rapidfuzz.fuzz import token_sort_ratio
 
-from tenure.bench.bench_peers import Unavailable, environment
+from tenure.bench.bench_peers import environment, output_of
 from tenure.bench.evaluation.fit import LabelledPair
 from tenure.bench.peers.systems import System
 
@@ -39,13 +38,8 @@ def logic_v2(pairs: Sequence[LabelledPair], folder: Path) -> tuple[float, ...]:
     """
     python = environment(NOMENKLATURA, folder)
     lines = [json.dumps([pair.entity_type, pair.left, pair.right]) for pair in pairs]
-    run = subprocess.run(
-        [str(python), str(WORKER)], input="\n".join(lines), capture_output=True, text=True
-    )
-    if run.returncode:
-        reason = (run.stderr.strip().splitlines() or ["it wrote nothing"])[-1]
-        raise Unavailable(f"nomenklatura does not run: {reason}")
-    return tuple(map(float, run.stdout.split()))
+    scores = output_of("nomenklatura does not run", python, WORKER, input="\n".join(lines))
+    return tuple(map(float, scores.split()))
 
 
 def token_sort(pairs: Sequence[LabelledPair]) -> tuple[float, ...]:

@@ -9,13 +9,13 @@ Run: `python bench/replay_transcript.py FILE [--model gpt-5] [--window 32768] [-
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
 from tenure import connect
+from tenure.bench.script import parser_of
 from tenure.bench.window_checkers import FAULTS
 from tenure.compiler.tokens.capabilities import capability
 from tenure.schema.errors import ContextBudgetExhausted, InvalidInput, NotFound, Unavailable
@@ -241,11 +241,8 @@ def _entries(tree: Any) -> list[Entry]:
 
 def main() -> None:
     """Print one line a policy."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__, model="generic", window=int, policy=[])
     parser.add_argument("file")
-    parser.add_argument("--model", default="generic")
-    parser.add_argument("--window", type=int, default=None)
-    parser.add_argument("--policy", nargs="*", default=())
     arguments = parser.parse_args()
     entries = read_transcript(arguments.file)
     with connect(":memory:") as memory:

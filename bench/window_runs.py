@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import chain
 from typing import Any
 
+from tenure.bench.script import SHARED
+
 Message = dict[str, Any]
-SHARED = Path(os.environ.get("TENURE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 DATA = SHARED / "data" / "transcripts"
 SHORTEST = 6
 CUSTOMERS = 6
@@ -41,32 +41,19 @@ class Run:
 
 def service_runs(*, held_out: bool) -> list[Run]:
     """Sessions of customers in turn; held-out sessions are other trials."""
-    trials = _trials()
-    first = 2 if held_out else 0
     runs: list[Run] = []
-    for number in (first, first + 1):
-        tasks = [run[number % len(run)] for run in trials]
-        half = tasks[_TASKS:] if number % 2 else tasks[:_TASKS]
-        messages: list[Message] = []
-        for place, task in enumerate(half):
-            messages += _with_own_ids(task, f"{number}-{place}")
-        runs.append(Run(f"service {number}", messages))
+    for number, tasks in _sessions(held_out):
+        runs.append(Run(f"service {number}", list(chain.from_iterable(tasks))))
     return runs
 
 
 def rotating_runs(*, held_out: bool) -> list[Run]:
     """The same customers, six at a time, one turn each."""
-    trials = _trials()
-    first = 2 if held_out else 0
     runs: list[Run] = []
-    for number in (first, first + 1):
-        tasks = [run[number % len(run)] for run in trials]
-        half = tasks[_TASKS:] if number % 2 else tasks[:_TASKS]
+    for number, tasks in _sessions(held_out):
         messages: list[Message] = []
-        for place in range(0, len(half), CUSTOMERS):
-            desks: list[list[list[Message]]] = []
-            for desk, task in enumerate(half[place : place + CUSTOMERS]):
-                desks.append(_turns(_with_own_ids(task, f"{number}-{place + desk}")))
+        for place in range(0, len(tasks), CUSTOMERS):
+            desks = list(map(_turns, tasks[place : place + CUSTOMERS]))
             while any(desks):
                 for turns in desks:
                     messages += turns.pop(0) if turns else []
@@ -88,15 +75,20 @@ def coding_runs(*, held_out: bool) -> list[Run]:
 SETS = {"service": service_runs, "rotation": rotating_runs, "coding": coding_runs}
 
 
-def _trials() -> list[list[list[Message]]]:
-    """The messages of each trial, by task."""
+def _sessions(held_out: bool) -> Iterator[tuple[int, list[list[Message]]]]:
+    """Yield the numbers of two sessions, and the messages of each of their tasks."""
     by_task: dict[str, list[list[Message]]] = {}
     with gzip.open(DATA / "airline-dev.jsonl.gz", "rt", encoding="utf-8") as lines:
         for line in lines:
             run = json.loads(line)
             messages = [m for m in run["messages"] if m["role"] != "system"]
             by_task.setdefault(str(run["run"]).split("-")[0], []).append(messages)
-    return list(by_task.values())
+
+    first = 2 if held_out else 0
+    for number in (first, first + 1):
+        tasks = [trials[number % len(trials)] for trials in by_task.values()]
+        half = tasks[_TASKS:] if number % 2 else tasks[:_TASKS]
+        yield number, [_with_own_ids(task, f"{number}-{place}") for place, task in enumerate(half)]
 
 
 def _with_own_ids(messages: Sequence[Message], prefix: str) -> list[Message]:

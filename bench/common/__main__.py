@@ -36,7 +36,6 @@ from .sessions import BUDGETS, CUTS, measure_sessions
 from .sources import RIVALS, agent_memory_source, dataset_folders, rival_result
 
 READS = ("search", "compile")
-PARTS = ("agent-memory", "longitudinal", "sessions")
 
 
 def agent_memory(options: argparse.Namespace) -> Iterator[str]:
@@ -144,10 +143,17 @@ def _section(
     return f"### {title}\n\n{markdown(header, body)}\n{listed}\n"
 
 
+PARTS: dict[str, Callable[[argparse.Namespace], Iterator[str]]] = {
+    "agent-memory": agent_memory,
+    "longitudinal": longitudinal,
+    "sessions": sessions,
+}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser(prog="python -m bench.common", description=__doc__)
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=tuple(PARTS))
     parser.add_argument(
         "--data",
         nargs="+",
@@ -164,16 +170,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--environments", type=Path, metavar="FOLDER")
     options = parser.parse_args(arguments)
 
-    parts: dict[str, Callable[[argparse.Namespace], Iterator[str]]] = {
-        "agent-memory": agent_memory,
-        "longitudinal": longitudinal,
-        "sessions": sessions,
-    }
     day = datetime.now(UTC).date()
     print(f"Printed on {day} by tenure {tenure.__version__}, Python {python_version()}.\n")
     for name in options.only:
         try:
-            for section in parts[name](options):
+            for section in PARTS[name](options):
                 print(section, flush=True)
         except (Unavailable, TenureError) as reason:
             print(f"### {name}\n\nskipped: {reason}\n", flush=True)

@@ -8,7 +8,6 @@ newer SQLite than most machines have.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tarfile
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
-from tenure.bench.bench_peers import Unavailable, default_folder, environment
+from tenure.bench.bench_peers import Unavailable, default_folder, environment, output_of
 from tenure.bench.peers.systems import SYSTEMS
 
 MEMVARA: Final = next(system for system in SYSTEMS if system.name == "memvara")
@@ -53,15 +52,9 @@ def agent_memory_source(folder: Path | None = None) -> Path:
     if not root.exists():
         place.mkdir(parents=True, exist_ok=True)
         options = ("--quiet", "--no-deps", "--no-binary", ":all:", "--dest", str(place))
-        command = [sys.executable, "-m", "pip", "download", *options, package]
-        process = subprocess.run(command, capture_output=True, text=True)
-        archive = root.with_name(f"{root.name}.tar.gz")
-        if process.returncode or not archive.exists():
-            lines = process.stderr.strip().splitlines() or ["pip said nothing"]
-            raise Unavailable(
-                f"{package} cannot be downloaded: {lines[-1]}; run this where pip reaches an index"
-            )
-        with tarfile.open(archive) as packed:
+        failure = f"{package} cannot be downloaded; run this where pip reaches an index"
+        output_of(failure, sys.executable, "-m", "pip", "download", *options, package)
+        with tarfile.open(root.with_name(f"{root.name}.tar.gz")) as packed:
             packed.extractall(place, filter="data")
     if not (root / "benchmarks" / "agent_memory").is_dir():
         raise Unavailable(f"{package} holds no Agent Memory Benchmark")
@@ -90,9 +83,6 @@ def rival_result(root: Path, dataset: Path, system: str, folder: Path | None = N
         Unavailable: when it cannot be installed or does not run.
     """
     python = environment(MEMVARA, folder or default_folder())
-    command = [str(python), "-P", "-c", _RUN, str(root), str(dataset), system]
-    process = subprocess.run(command, capture_output=True, text=True, cwd=root)
-    if process.returncode:
-        lines = process.stderr.strip().splitlines() or ["it wrote nothing"]
-        raise Unavailable(f"{system} does not run: {lines[-1]}")
-    return json.loads(process.stdout.splitlines()[-1])
+    command = (python, "-P", "-c", _RUN, root, dataset, system)
+    output = output_of(f"{system} does not run", *command, cwd=root)
+    return json.loads(output.splitlines()[-1])

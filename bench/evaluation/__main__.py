@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO
 
 import typer
 
-from tenure.faces.cli.frame import Columns, Screen, answer, examples, frame_of, note, open_memory
+from tenure.faces.cli.commands import command, group_options
+from tenure.faces.cli.frame import Columns, Screen, answer, frame_of, note, open_memory
 from tenure.faces.cli.main import GuardedGroup, meter, options
 from tenure.schema.errors import InvalidInput, NotFound, Unavailable, unknown
 from tenure.service.visual.text import json_text
@@ -27,54 +28,46 @@ if TYPE_CHECKING:
     from .resolution import FitReport, Interval95, Report, SetReport
 
 app = typer.Typer(cls=GuardedGroup, no_args_is_help=True, rich_markup_mode=None)
-app.callback()(options)
+group_options(app)(options)
 
 _MOST_LINES: Final = 8
 """Reasons and refused items that are told; --json has all."""
 
 
-@app.command(
-    epilog=examples(
-        "python -m bench.evaluation recall questions.jsonl",
-        "python -m bench.evaluation recall questions.jsonl --budget 1000 --encoder onnx",
-        "python -m bench.evaluation --store team.db --json recall questions.jsonl",
-    )
+@command(
+    app,
+    "python -m bench.evaluation recall questions.jsonl",
+    "python -m bench.evaluation recall questions.jsonl --budget 1000 --encoder onnx",
+    "python -m bench.evaluation --store team.db --json recall questions.jsonl",
 )
 def recall(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="Question sets in JSON Lines; `.gz` too.")],
+    file: Path,
+    *,
     budget: Annotated[
         list[int] | None,
         typer.Option(min=1, metavar="TOKENS", help="Repeat it. [default: 1000 and 4000]"),
     ] = None,
-    encoder: Annotated[
-        str | None,
-        typer.Option(
-            help="onnx, or sentence-transformers: and a folder, for the dense and the hybrid "
-            "baseline and for tenure itself. [default: the setting `encoder`]"
-        ),
-    ] = None,
-    task: Annotated[
-        str, typer.Option(help="The task type to compile for.")
-    ] = "analytical_reporting",
-    model: Annotated[str, typer.Option(help="Whose tokens are counted.")] = "generic",
-    policy: Annotated[
-        str | None,
-        typer.Option(
-            help="A ready policy, such as quality_first. [default: the setting `policy`]",
-            metavar="PRESET",
-        ),
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Ask the first so many questions only.")
-    ] = None,
-    details: Annotated[
-        Path | None, typer.Option(help="Write the score of every question into this file.")
-    ] = None,
+    encoder: str | None = None,
+    task: str = "analytical_reporting",
+    model: str = "generic",
+    policy: str | None = None,
+    limit: int | None = None,
+    details: Path | None = None,
 ) -> None:
     """Measure the evidence in contexts, beside plain retrieval.
 
     Beside it stand BM25, dense and hybrid retrieval.
+
+    Options:
+        file: Question sets in JSON Lines; `.gz` too.
+        encoder: onnx, or sentence-transformers: and a folder, for the dense and the hybrid
+            baseline and for tenure itself. [default: the setting `encoder`]
+        task: The task type to compile for.
+        model: Whose tokens are counted.
+        policy (PRESET): A ready policy, such as quality_first. [default: the setting `policy`]
+        limit: Ask the first so many questions only.
+        details: Write the score of every question into this file.
     """
     from tenure.schema.presets import preset
 
@@ -193,25 +186,20 @@ def show_recall(screen: Screen, report: RecallReport) -> None:
         screen.line(f"not loaded: {len(report.refused) - _MOST_LINES} more; --json lists them")
 
 
-@app.command(
-    epilog=examples(
-        "python -m bench.evaluation convert --from locomo locomo10.json --output locomo.jsonl",
-        "python -m bench.evaluation convert --from longmemeval longmemeval_s.json -o s.jsonl",
-        "python -m bench.evaluation convert --from memora weekly/sales_manager -o m.jsonl",
-        "python -m bench.evaluation convert --from memora changing-lives.jsonl.gz -o lives.jsonl",
-        "python -m bench.evaluation convert --from beam chats/100K -o beam.jsonl",
-        "python -m bench.evaluation convert --from memconflict Step4_4.jsonl -o conflict.jsonl",
-        "python -m bench.evaluation convert --from meetings meetings.jsonl.gz -o set.jsonl",
-    )
+@command(
+    app,
+    "python -m bench.evaluation convert --from locomo locomo10.json --output locomo.jsonl",
+    "python -m bench.evaluation convert --from longmemeval longmemeval_s.json -o s.jsonl",
+    "python -m bench.evaluation convert --from memora weekly/sales_manager -o m.jsonl",
+    "python -m bench.evaluation convert --from memora changing-lives.jsonl.gz -o lives.jsonl",
+    "python -m bench.evaluation convert --from beam chats/100K -o beam.jsonl",
+    "python -m bench.evaluation convert --from memconflict Step4_4.jsonl -o conflict.jsonl",
+    "python -m bench.evaluation convert --from meetings meetings.jsonl.gz -o set.jsonl",
 )
 def convert(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            help="The file as it was published, also packed with gzip; of memora, a persona's "
-            "folder too."
-        ),
-    ],
+    _: typer.Context,
+    file: Path,
+    *,
     source: Annotated[
         str,
         typer.Option(
@@ -225,7 +213,12 @@ def convert(
         typer.Option("--output", "-o", help="Where to. [default: standard output]"),
     ] = None,
 ) -> None:
-    """Convert the file of a public benchmark into question sets."""
+    """Convert the file of a public benchmark into question sets.
+
+    Options:
+        file: The file as it was published, also packed with gzip; of memora, a persona's folder
+            too.
+    """
     from .formats import convert as convert_file
 
     lines = convert_file(source, file)
@@ -256,30 +249,27 @@ def _write_whole(lines: Iterable[Mapping[str, Any]], output: Path) -> tuple[int,
     return turns, questions
 
 
-@app.command()
+@command(app)
 def resolution(
     context: typer.Context,
     file: Path,
-    assume_same_scope: Annotated[
-        bool, typer.Option(help="Lift person_without_context, and nothing else.")
-    ] = False,
-    stress: Annotated[
-        str,
-        typer.Option(
-            help="A stress test: give every pair, right or wrong, this context: scope, "
-            "neighbour or both."
-        ),
-    ] = "",
-    refit: Annotated[
-        Path | None, typer.Option(help="Refit Platt's two numbers and write the model here.")
-    ] = None,
-    model: Annotated[
-        Path | None, typer.Option("--model", help="Score with this model, as `--refit` wrote it.")
-    ] = None,
+    *,
+    assume_same_scope: bool = False,
+    stress: str = "",
+    refit: Path | None = None,
+    model: Path | None = None,
 ) -> None:
     """Measure name matching on labelled pairs.
 
     The CSV has the columns of the alias data.
+
+    Options:
+        file: The labelled pairs.
+        assume_same_scope: Lift person_without_context, and nothing else.
+        stress: A stress test: give every pair, right or wrong, this context: scope, neighbour or
+            both.
+        refit: Refit Platt's two numbers and write the model here.
+        model: Score with this model, as `--refit` wrote it.
     """
     from tenure.bench.evaluation.fit import model_to_json
     from tenure.resolution.model import default_model, model_from_json
@@ -332,10 +322,11 @@ _LEVELS: Columns = {
 }
 
 
-@app.command(epilog=examples("python -m bench.evaluation fit labels.csv -o model.json"))
+@command(app, "python -m bench.evaluation fit labels.csv -o model.json")
 def fit(
     context: typer.Context,
     file: Path,
+    *,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the model goes.")] = Path(
         "model.json"
     ),
@@ -343,6 +334,9 @@ def fit(
     """Fit a weight for each level of each column to labelled pairs.
 
     The CSV has the columns of `resolution`, and those of attributes in twos: email1, email2, ...
+
+    Options:
+        file: The labelled pairs.
     """
     from tenure.bench.evaluation.fit import model_to_json
 

@@ -11,7 +11,6 @@ before that session which carry memory and say the value are the stale ones.
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +19,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, cast
 
-from tenure.schema.errors import InvalidInput, NotFound, Unavailable, unknown
+from tenure.schema.errors import InvalidInput, NotFound, unknown
+from tenure.service.writing.lines import stream_of
 
 Fields = dict[str, Any]
 """A line of our format."""
@@ -531,14 +531,8 @@ def _parse(text: bytes, place: str) -> _Node:
 
 
 def _read(path: Path) -> bytes:
-    try:
-        return gzip.open(path).read() if path.suffix == ".gz" else path.read_bytes()
-    except FileNotFoundError as error:
-        raise NotFound(f"there is no file {path}", code="unknown_file") from error
-    except OSError as error:
-        raise Unavailable(
-            f"{path} cannot be read: {error.strerror or error}", code="file_unreadable"
-        ) from error
+    with stream_of(path) as raw:
+        return raw.read()
 
 
 def _bad(reason: str) -> InvalidInput:

@@ -687,9 +687,7 @@ def _take_result(session: Session, call_id: str, content: Any, *, is_error: bool
 def _take_late_result(session: Session, call_id: str, content: Any, *, is_error: bool) -> None:
     """Record a result behind its call, said once more in a turn that waits for nothing."""
     with _LATE_RESULTS:
-        _give_up_open_calls(session)
-        if not session.state.in_turn:
-            session.on_turn_start(_LATE)
+        _ready_for_a_request(session)
         session.late_result(call_id, content, is_error=is_error)
 
 

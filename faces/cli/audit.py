@@ -46,7 +46,7 @@ from .main import write_bytes
 from .read import NO_VERSION
 
 if TYPE_CHECKING:
-    from ...schema.answers import Explanation, HistoryRow, Link, Quarantine
+    from ...schema.answers import Explanation, HistoryRow, Link
     from ...service.client.answer import Wording
     from ...service.client.memory import Memory
     from ...service.compilation.shown import Envelope, StageAccount
@@ -177,8 +177,12 @@ def _show_explanation(
     )
     screen.line(f"  why it matters: {subject.why_it_matters}")
     screen.line(f"  {subject.security_classification.value}, {subject.state_layer.value} layer")
-    if explanation.quarantine is not None:
-        _show_quarantine(screen, explanation.quarantine)
+    quarantine = explanation.quarantine
+    if quarantine is not None:
+        screen.line(f"quarantined: {reason_words(quarantine.reason)}")
+        for sign in quarantine.signs:
+            screen.line(f"  {sign}")
+        screen.line(f"  {quarantine.remedy}")
     screen.table(explanation.rows, versions)
 
     for head, neighbours in _links(explanation):
@@ -188,13 +192,6 @@ def _show_explanation(
 
     for envelope in explanation.envelopes:
         screen.line(f"compiled into envelope {envelope}")
-
-
-def _show_quarantine(screen: Screen, quarantine: Quarantine) -> None:
-    screen.line(f"quarantined: {reason_words(quarantine.reason)}")
-    for sign in quarantine.signs:
-        screen.line(f"  {sign}")
-    screen.line(f"  {quarantine.remedy}")
 
 
 app.add_typer(actions, name="actions")

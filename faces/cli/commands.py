@@ -147,22 +147,39 @@ def command(
     """Add a function to a group as a command; `lines` are examples of its help."""
 
     def add(function: Function) -> Function:
-        words, notes = _parse_help(function)
-        parameters = list(inspect.signature(function).parameters.values())[1:]
-        # A type that is more than a plain one says itself what typer makes of it.
-        hints = get_type_hints(function, include_extras=True)
-        plain_names = {entry.name for entry in parameters if _PLAIN.fullmatch(entry.annotation)}
-        options = Options(parameters, notes, {k: hints[k] for k in hints.keys() - plain_names})
-
-        @wraps(function)
-        def run(context: typer.Context, **values: Any) -> None:
-            function(context, **values)
-
+        words, run = _with_options(function)
         add_to = group.command(name or function.__name__, help=words, epilog=_epilog(lines))
-        add_to(options.with_signature(run))
+        add_to(run)
         return function
 
     return add
+
+
+def group_options(group: typer.Typer) -> Callable[[Function], Function]:
+    """Let a function take the options that stand before the commands of a group."""
+
+    def add(function: Function) -> Function:
+        words, run = _with_options(function)
+        group.callback(help=words)(run)
+        return function
+
+    return add
+
+
+def _with_options(function: Callable[..., Any]) -> tuple[str, Callable[..., Any]]:
+    """The help of a function, and the function with the signature that typer reads."""
+    words, notes = _parse_help(function)
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    # A type that is more than a plain one says itself what typer makes of it.
+    hints = get_type_hints(function, include_extras=True)
+    plain_names = {entry.name for entry in parameters if _PLAIN.fullmatch(entry.annotation)}
+    options = Options(parameters, notes, {k: hints[k] for k in hints.keys() - plain_names})
+
+    @wraps(function)
+    def run(context: typer.Context, **values: Any) -> None:
+        function(context, **values)
+
+    return words, options.with_signature(run)
 
 
 def _epilog(lines: tuple[str, ...]) -> str | None:

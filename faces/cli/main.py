@@ -40,6 +40,7 @@ from ...schema.errors import InvalidInput, NotFound, TenureError, Unavailable
 from ...schema.limits import utf8_of
 from ...schema.version import VERSION
 from ...service.calls.parts import RENAMED
+from .commands import group_options
 from .frame import (
     FLAGS,
     USAGE,
@@ -267,52 +268,28 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit()
 
 
-_Roles = Annotated[
-    list[str] | None,
-    typer.Option(metavar="ROLE", help="Call with only these roles, not as the owner; repeat it."),
-]
-_Projects = Annotated[
-    list[str] | None,
-    typer.Option(metavar="PROJECT", help="A project of the caller; repeat it."),
-]
-
-
-@app.callback()
+@group_options(app)
 def options(
     context: typer.Context,
-    store: Annotated[
-        str | None,
-        typer.Option(
-            help="A file, a folder (one file per tenant), :memory:, or the address of a server. "
-            "[env: TENURE_STORE; default: memory.db]"
-        ),
-    ] = None,
-    tenant: Annotated[str | None, typer.Option(help="The tenant. [default: default]")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
-    by_line: Annotated[
-        bool, typer.Option("--jsonl", help="Answer in JSON Lines, one item a line.")
-    ] = False,
+    *,
+    store: str | None = None,
+    tenant: str | None = None,
+    as_json: bool = False,
+    by_line: bool = False,
     is_verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="Show the traceback of an error.")
     ] = False,
-    user: Annotated[str | None, typer.Option(help="Read and write as this user.")] = None,
-    role: _Roles = None,
-    project: _Projects = None,
-    session: Annotated[str | None, typer.Option(help="The session of the caller.")] = None,
-    clearance: Annotated[
-        str | None, typer.Option(help="The highest classification the caller may read.")
-    ] = None,
+    user: str | None = None,
+    role: list[str] | None = None,
+    project: list[str] | None = None,
+    session: str | None = None,
+    clearance: str | None = None,
     level: Annotated[
         int | None,
         typer.Option(help="The caller's ceiling: the strongest level it may write, 0 to 4."),
     ] = None,
-    config: Annotated[
-        Path | None, typer.Option(help="A settings file instead of tenure.toml.")
-    ] = None,
-    zone: Annotated[
-        str | None,
-        typer.Option(help="Show times and read dates in it, as in Europe/Berlin. [default: UTC]"),
-    ] = None,
+    config: Path | None = None,
+    zone: str | None = None,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
@@ -323,6 +300,20 @@ def options(
     Write these options before the command; --json, --jsonl and -v also after it. Without --role
     the caller is the owner of the store. The password of a server comes from TENURE_AUTH__USER
     and TENURE_AUTH__PASSWORD.
+
+    Options:
+        store: A file, a folder (one file per tenant), :memory:, or the address of a server. [env:
+            TENURE_STORE; default: memory.db]
+        tenant: The tenant. [default: default]
+        as_json (--json): Answer in JSON.
+        by_line (--jsonl): Answer in JSON Lines, one item a line.
+        user: Read and write as this user.
+        role (ROLE): Call with only these roles, not as the owner; repeat it.
+        project (PROJECT): A project of the caller; repeat it.
+        session: The session of the caller.
+        clearance: The highest classification the caller may read.
+        config: A settings file instead of tenure.toml.
+        zone: Show times and read dates in it, as in Europe/Berlin. [default: UTC]
     """
     values = {
         "store": store,

@@ -19,7 +19,7 @@ import typer
 from ...schema.errors import InvalidInput
 from ...service.client.opening import caller, require_store
 from ...service.visual.text import by_field
-from .commands import command
+from .commands import command, group_options
 from .frame import (
     FLAGS,
     HTTP,
@@ -62,37 +62,35 @@ mcp = typer.Typer(
 )
 
 
-@serve.callback()
+@group_options(serve)
 def options(
     context: typer.Context,
-    host: Annotated[
-        str | None, typer.Option(help="The address to listen on. [default: 127.0.0.1]")
-    ] = None,
+    *,
+    host: str | None = None,
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="0: any free one. [default: 8765]")
     ] = None,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A host name that clients may use; repeat it."),
-    ] = None,
-    https: Annotated[bool, typer.Option("--https", help="A proxy in front has https.")] = False,
-    control: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The file of its keys and sessions.")
-    ] = None,
+    allow_host: list[str] | None = None,
+    https: bool = False,
+    control: Path | None = None,
     metrics_port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="A port for Prometheus metrics.")
     ] = None,
-    demo: Annotated[
-        bool, typer.Option("--demo", help="Serve a demo store, deleted at the end.")
-    ] = False,
-    new: Annotated[
-        bool, typer.Option("--new", help="Create an empty store if there is none.")
-    ] = False,
+    demo: bool = False,
+    new: bool = False,
 ) -> None:
     """Serve the pages on one port of this machine. Ctrl-C ends it.
 
     It prints a code that signs the browser in as the tenant's steward, or with the roles that
     --role names. Beyond loopback it listens only with https, and keys or an OIDC issuer.
+
+    Options:
+        host: The address to listen on. [default: 127.0.0.1]
+        allow_host (NAME): A host name that clients may use; repeat it.
+        https: A proxy in front has https.
+        control (FILE): The file of its keys and sessions.
+        demo: Serve a demo store, deleted at the end.
+        new: Create an empty store if there is none.
     """
     if control is not None:
         frame = frame_of(context)

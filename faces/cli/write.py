@@ -109,6 +109,8 @@ def write(
         assignments (--set FIELD=VALUE): Any other field of a write, such as layer=session; VALUE
             is JSON or text.
     """
+    from ...service.writing.lines import checked_fields
+
     fields = {
         "subject": subject if kind is None or subject is None else {"name": subject, "type": kind},
         "slot": slot,
@@ -126,16 +128,10 @@ def write(
         if value is not None:
             fields["value"] = _value(value, memory.vocabulary.slots().get(slot or ""))
 
-        receipt = _write(memory, fields, dry_run=dry_run)
+        # Checked like a line of an import file.
+        receipt = memory.write(**checked_fields(fields), dry_run=dry_run)
         names = receipt_names(memory, [receipt])
     answer(context, receipt, lambda screen: show_receipts(screen, [receipt], names))
-
-
-def _write(memory: Memory, fields: Mapping[str, Any], *, dry_run: bool) -> Receipt:
-    """Write what the flags say, checked like a line of an import file."""
-    from ...service.writing.lines import checked_fields
-
-    return memory.write(**checked_fields(fields), dry_run=dry_run)
 
 
 def _fields(assignments: Sequence[str]) -> dict[str, Any]:

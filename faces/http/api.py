@@ -48,7 +48,6 @@ from .control import ControlFile
 from .credential import Credential
 from .heavy_calls import HEAVY, HeavyCalls
 from .identity import principal_fields, principal_json
-from .memories import Memories
 from .metrics import CountedRoute
 from .openapi import description
 from .paging import FIELDS, NDJSON, EntryTexts, Pager, PageRequest, is_listing
@@ -171,10 +170,10 @@ _KEY_LIMIT: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """The routes over open memories."""
+    """The routes over an open store."""
 
     bearers: Bearers
-    memories: Memories
+    memory: Memory
     answers: AnswerBook
     control: ControlFile
     heavy_calls: HeavyCalls
@@ -231,7 +230,7 @@ class Api:
         if isinstance(arguments.get("tenant"), str) and arguments.pop("tenant") != tenant:
             raise tenant_mismatch()
 
-        memory = self.memories.bound(credential.principal)
+        memory = self.memory.bind(credential.principal)
         if AFTER in request.headers:
             wait_for_stamp(memory, request.headers[AFTER])
         if is_listing(call):
@@ -424,4 +423,4 @@ async def _version(_: Request) -> Response:
 def build_api(state: ServerState, bearers: Bearers) -> Api:
     """The routes of a server."""
     control = state.settings.control
-    return Api(bearers, state.memories, AnswerBook(control), control, state.heavy_calls)
+    return Api(bearers, state.settings.memory, AnswerBook(control), control, state.heavy_calls)

@@ -26,7 +26,6 @@ from .bearers import Bearers, OidcVerifier
 from .config import ServerSettings
 from .guard import Guard
 from .keys import KeyRing
-from .memories import Memories
 from .metrics import CacheFigures, CountedRoute, LiteralRoutes, Meter
 from .pages import FOLDER
 from .problems import (
@@ -67,7 +66,7 @@ class Programs:
         state.id_tokens = verifier
 
         calls = build_api(state, bearers).routes()
-        transfers = Transfers(bearers, state.memories, state.heavy_calls).routes()
+        transfers = Transfers(bearers, state.settings.memory, state.heavy_calls).routes()
         self.routes: list[BaseRoute] = [LiteralRoutes([*calls, *transfers])]
         self._running: AbstractAsyncContextManager[None] = nullcontext()
         try:
@@ -88,7 +87,7 @@ class Programs:
 
 def build_app(settings: ServerSettings) -> FastAPI:
     """The app over an open store; closing the store stays with whoever opened it."""
-    state = ServerState(settings, Memories(settings.memory))
+    state = ServerState(settings)
     backend = backend_of(settings.memory)
     # The settings may name another file than the one beside the store.
     backend.control_path = settings.control.path
@@ -101,7 +100,7 @@ def build_app(settings: ServerSettings) -> FastAPI:
             yield
         await run_in_threadpool(state.readiness.settle)
         # Requests that run are answered by now; what they put off is kept too.
-        await run_in_threadpool(state.memories.flush)
+        await run_in_threadpool(settings.memory.flush)
 
     app = FastAPI(
         title="tenure", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None
@@ -109,7 +108,7 @@ def build_app(settings: ServerSettings) -> FastAPI:
     app.state.tenure = state
     app.add_middleware(Guard, settings=settings)
     port = settings.metrics_port
-    app.add_middleware(Meter, figures=state.figures, memories=state.memories, port=port)
+    app.add_middleware(Meter, figures=state.figures, backend=backend, port=port)
 
     app.add_exception_handler(TenureError, refuse)
     app.add_exception_handler(RequestValidationError, refuse_malformed)

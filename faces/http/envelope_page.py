@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse
 
 from ...service.calls.table import Permit
 from ...service.client.answer import gap_lines, opening_words
-from ...service.compilation.recompile import RequestTerms, text_lines
+from ...service.compilation.recompile import RequestTerms, text_lines, tokens_before
 from ...service.compilation.shown import (
     budget_bar,
     diff_envelopes,
@@ -111,14 +111,10 @@ def compare(
     memory = memory_of(request, Permit.COMPILE)
     first, second = memory.replay(a), memory.replay(b)
     changes = diff_envelopes(first, second)
-    # Up to its first difference a second prompt could be served from the first one's cache.
-    same_tokens: int | None = None
-    if changes.first_change is not None:
-        same_tokens = second.plan.counter.count(second.text[: changes.first_change])
     return page(
         request,
         "compare.jinja",
-        same_tokens=same_tokens,
+        same_tokens=tokens_before(changes, second),
         first=first,
         second=second,
         changes=changes,

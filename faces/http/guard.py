@@ -12,6 +12,7 @@ from typing import Final
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...service.documents.blocks import MAX_BYTES
@@ -59,29 +60,9 @@ class Guard:
             return
 
         guarded_send = _with_headers(send)
-        name = host_name(Headers(scope=scope).get("host", ""))
-        if name not in self._settings.names:
-            body = problem(
-                421,
-                "unknown_host",
-                f"this server is not served as {name!r}; if it should be, add the name to the "
-                f"setting server.hosts, or start it with --allow-host {name}",
-            )
-            await problem_response(Request(scope), body)(scope, receive, guarded_send)
-            return
-
-        if _has_two_lengths(scope):
-            text = "state Content-Length, or Transfer-Encoding in HTTP/1.1, and not both"
-            response = problem_response(Request(scope), problem(400, "bad_request", text))
-            response.headers["connection"] = "close"
-            await response(scope, receive, guarded_send)
-            return
-
-        double = _double_header(scope)
-        if double:
-            text = f"the header {double} occurs twice; send it once"
-            body = problem(400, "bad_request", text)
-            await problem_response(Request(scope), body)(scope, receive, guarded_send)
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await refusal(scope, receive, guarded_send)
             return
 
         if scope["path"] in STREAMED:
@@ -91,6 +72,28 @@ class Guard:
         most = max(self._settings.max_body_bytes, _LARGER_BODIES.get(scope["path"], 0))
         limit = _BodyLimit(receive, guarded_send, most, scope)
         await self._app(scope, limit.receive, limit.send)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        """What answers a request whose head alone is enough to refuse it."""
+        name = host_name(Headers(scope=scope).get("host", ""))
+        if name not in self._settings.names:
+            text = (
+                f"this server is not served as {name!r}; if it should be, add the name to the "
+                f"setting server.hosts, or start it with --allow-host {name}"
+            )
+            return problem_response(Request(scope), problem(421, "unknown_host", text))
+
+        if _has_two_lengths(scope):
+            text = "state Content-Length, or Transfer-Encoding in HTTP/1.1, and not both"
+            response = problem_response(Request(scope), problem(400, "bad_request", text))
+            response.headers["connection"] = "close"
+            return response
+
+        double = _double_header(scope)
+        if double:
+            text = f"the header {double} occurs twice; send it once"
+            return problem_response(Request(scope), problem(400, "bad_request", text))
+        return None
 
 
 class _BodyLimit:

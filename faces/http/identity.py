@@ -87,7 +87,7 @@ def memory_of(request: HTTPConnection, *permits: Permit) -> Memory:
     state.pace.count(reader.principal)
     for permit in permits or (Permit.READ,):
         reader.require(permit)
-    return state.memories.bound(reader.principal)
+    return state.settings.memory.bind(reader.principal)
 
 
 def _sign_in_needed() -> Forbidden:

@@ -36,7 +36,7 @@ class McpApp:
 
     def __init__(self, bearers: Bearers, state: ServerState) -> None:
         self._bearers = bearers
-        self._memories = state.memories
+        self._memory = state.settings.memory
         self._heavy_calls = state.heavy_calls
         # Named by text, as no face imports another.
         self._server: Any = import_module("tenure.faces.mcp.server").build_server(_CALLER.get)
@@ -66,7 +66,7 @@ class McpApp:
             await response(scope, receive, send)
             return
 
-        mark = _CALLER.set(self._memories.bound(credential.principal))
+        mark = _CALLER.set(self._memory.bind(credential.principal))
         try:
             if request.method == "GET":
                 watch = BearerWatch(self._bearers, request)

@@ -34,7 +34,6 @@ from starlette.routing import BaseRoute, Match, NoMatchFound, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .config import LOOPBACK, host_name
-from .memories import Memories
 
 if TYPE_CHECKING:
     from ...service.backend.backend import Backend
@@ -134,11 +133,11 @@ class Meter:
     """Counts every request that passes, and tells whoever traces of it."""
 
     def __init__(
-        self, app: ASGIApp, figures: RequestFigures, memories: Memories, *, port: int | None
+        self, app: ASGIApp, figures: RequestFigures, backend: Backend, *, port: int | None
     ) -> None:
         self._app = app
         self._figures = figures
-        self._memories = memories
+        self._backend = backend
         self._port = port
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -162,7 +161,7 @@ class Meter:
             await send(message)
 
         # The threads that answer inherit the context, so that what the call does is a part of it.
-        with self._memories.span_of_request(method, Headers(scope=scope)) as span:
+        with self._backend.span_of_request(method, Headers(scope=scope)) as span:
             try:
                 await self._app(scope, receive, counting_send)
             finally:

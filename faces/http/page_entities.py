@@ -6,7 +6,7 @@ What is known about a person: everything on one page, a copy to take along, and 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import Annotated, Any
@@ -16,7 +16,6 @@ from fastapi import APIRouter, Form, Query
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from ...schema.answers import SlotState
 from ...schema.errors import InvalidInput
 from ...schema.principal import ERASE
 from ...service.backend.caller import backend_of
@@ -46,12 +45,14 @@ def entity(request: Request, entity_id: UUID, notice: str = "") -> Response:
     # Closed judgements were taken back already.
     merges = [j for j in record.judgements if j.merge_id and j.until is None]
     ids = {j.left for j in record.judgements} | {j.right for j in record.judgements}
+    text = state_reader(record.facts.values())
     return page(
         request,
         "entity.jinja",
         record=record,
         entity=record.entity,
-        facts=_facts(record.facts),
+        # The facts by slot with their values in words, entities by name.
+        facts=[(slot, state, text(state)) for slot, state in record.facts.items()],
         merges=merges,
         names=entity_names(memory, sorted(ids)),
         log=memory.log(entity=str(entity_id), limit=20),
@@ -130,12 +131,6 @@ def instant_text(text: str) -> str | None:
     if len(text) == len("2026-03-01T12:30"):
         return f"{text}:00Z"
     return text
-
-
-def _facts(facts: Mapping[str, SlotState]) -> tuple[tuple[str, SlotState, str], ...]:
-    """The facts by slot with their values in words, entities by name."""
-    text = state_reader(facts.values())
-    return tuple([(slot, state, text(state)) for slot, state in facts.items()])
 
 
 def _before(edges: tuple[datetime, ...], moment: datetime) -> str:

@@ -51,14 +51,10 @@ async def respond(
     """
     if not wants_events(request):
         async with place:
-            return await run_in_threadpool(work, _tell_nobody)
+            return await run_in_threadpool(work, lambda _: None)
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     events = _events(request, work, watch, place)
     return StreamingResponse(events, media_type=EVENT_STREAM, headers=headers)
-
-
-def _tell_nobody(_: Mapping[str, object]) -> None:
-    pass
 
 
 async def _events(

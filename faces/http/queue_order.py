@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
@@ -32,36 +32,37 @@ _CASES: Final = 1_000
 
 
 @dataclass(slots=True)
-class _Order:
-    """The versions of the cases by id, the most pressing first."""
+class _Queue:
+    """What is kept of one caller."""
 
-    versions: dict[str, int]
-    read_s: float
+    versions: dict[str, int] = field(default_factory=dict[str, int])
+    """The versions of the cases by id, the most pressing first."""
+    read_s: float | None = None
+    """When the order was read; None before the first reading."""
+    decisions: list[str] = field(default_factory=list[str])
+    """The cases that were decided here and not taken back, in order."""
 
 
 class QueueOrders:
-    """The orders of the callers that were here last."""
+    """The queues of the callers that were here last."""
 
     def __init__(self) -> None:
-        self._orders: OrderedDict[Principal, _Order] = OrderedDict()
-        self._decisions: OrderedDict[Principal, list[str]] = OrderedDict()
+        self._queues: OrderedDict[Principal, _Queue] = OrderedDict()
         self._guard = Lock()
 
     def read(self, memory: Memory) -> tuple[Review, ...]:
         """The whole queue of a caller as it stands, whose order is kept."""
         cases = memory.reviews.list()
-        versions = {case.review_id: case.version for case in cases[:_CASES]}
-        with self._guard:
-            self._orders[memory.principal] = _Order(versions, time.monotonic())
-            self._orders.move_to_end(memory.principal)
-            while len(self._orders) > _CALLERS:
-                self._orders.popitem(last=False)
+        queue = self._kept(memory)
+        queue.versions = {case.review_id: case.version for case in cases[:_CASES]}
+        queue.read_s = time.monotonic()
         return cases
 
     def neighbours(self, memory: Memory, review_id: str) -> tuple[str, str]:
         """The waiting cases before and after one; empty at an end of the queue."""
         ids = [*self._order(memory, renewing=True).versions]
-        if review_id not in ids and _is_open(_case(memory, review_id)):
+        case = None if review_id in ids else _case(memory, review_id)
+        if case is not None and case.state in (ReviewState.OPEN, ReviewState.UNDONE):
             ids = [case.review_id for case in self.read(memory)]  # it came after the last reading
         if review_id not in ids:
             return "", self._first_waiting(memory, ids)
@@ -71,23 +72,20 @@ class QueueOrders:
 
     def decisions(self, memory: Memory) -> tuple[str, ...]:
         """The cases that a caller has decided here and not taken back, in order."""
-        with self._guard:
-            return tuple(self._decisions.get(memory.principal, ()))
+        return tuple(self._kept(memory).decisions)
 
     def take_out(self, memory: Memory, review_id: str) -> str:
         """Take a decided case out of the order; the one to lead to, empty when none waits."""
+        queue = self._order(memory)
         with self._guard:
-            self._decisions.setdefault(memory.principal, []).append(review_id)
-            del self._decisions[memory.principal][:-_CASES]
-            self._decisions.move_to_end(memory.principal)
-            while len(self._decisions) > _CALLERS:
-                self._decisions.popitem(last=False)
-        ids = [*self._order(memory).versions]
+            queue.decisions.append(review_id)
+            del queue.decisions[:-_CASES]
+        ids = [*queue.versions]
         place = ids.index(review_id) if review_id in ids else 0
         ranked_ids = (*ids[place:], *reversed(ids[:place]))
         remaining_ids = [name for name in ranked_ids if name != review_id]
         following = self._first_waiting(memory, remaining_ids)
-        self._order(memory).versions.pop(review_id, None)
+        queue.versions.pop(review_id, None)
         if following:
             return following
 
@@ -97,24 +95,29 @@ class QueueOrders:
 
     def put_back(self, memory: Memory, review_id: str) -> None:
         """Put a case whose decision was taken back before all others."""
+        queue = self._order(memory)
         with self._guard:
-            decided = self._decisions.get(memory.principal, [])
-            if review_id in decided:
-                decided.remove(review_id)
-        order = self._order(memory)
+            if review_id in queue.decisions:
+                queue.decisions.remove(review_id)
         case = _case(memory, review_id)
         if case is not None:
-            order.versions = {review_id: case.version, **order.versions}
+            queue.versions = {review_id: case.version, **queue.versions}
 
-    def _order(self, memory: Memory, *, renewing: bool = False) -> _Order:
+    def _kept(self, memory: Memory) -> _Queue:
+        """What is kept of a caller; the caller that was here longest ago goes."""
         with self._guard:
-            order = self._orders.get(memory.principal)
-        is_stale = order is not None and time.monotonic() - order.read_s > _FRESH_S
-        if order is None or (renewing and is_stale):
+            queue = self._queues.setdefault(memory.principal, _Queue())
+            self._queues.move_to_end(memory.principal)
+            while len(self._queues) > _CALLERS:
+                self._queues.popitem(last=False)
+            return queue
+
+    def _order(self, memory: Memory, *, renewing: bool = False) -> _Queue:
+        """The queue of a caller, read where its order is not known, or too old to lead by it."""
+        read_s = self._kept(memory).read_s
+        if read_s is None or (renewing and time.monotonic() - read_s > _FRESH_S):
             self.read(memory)
-            with self._guard:
-                return self._orders[memory.principal]
-        return order
+        return self._kept(memory)
 
     def _first_waiting(self, memory: Memory, review_ids: Iterable[str]) -> str:
         """The first of some cases that waits as it did when the order was read."""
@@ -131,7 +134,3 @@ def _case(memory: Memory, review_id: str) -> Review | None:
     """A case in its newest version."""
     with backend_of(memory).store.reading(memory.principal.tenant) as reader:
         return reader.review(review_id)
-
-
-def _is_open(case: Review | None) -> bool:
-    return case is not None and case.state in (ReviewState.OPEN, ReviewState.UNDONE)

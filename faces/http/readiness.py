@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Final
 
 from ...schema.errors import TenureError
-from .memories import Memories
+from ...service.backend.caller import backend_of
+from ...service.client.memory import Memory
 
 READY: Final = "ready"
 UNREACHABLE: Final = "store_unreachable"
@@ -33,9 +34,9 @@ class Readiness:
     """
 
     def __init__(
-        self, memories: Memories, tenant: str, clock: Callable[[], float] = time.monotonic
+        self, memory: Memory, tenant: str, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._memories = memories
+        self._store = backend_of(memory).store
         self._tenant = tenant
         self._clock = clock
         self._lock = threading.Lock()
@@ -60,7 +61,8 @@ class Readiness:
         now_s = self._clock()
         if self._answered is None or now_s - self._answered[0] > _FRESH_S:
             try:
-                self._memories.ask(self._tenant)
+                with self._store.reading(self._tenant) as reader:
+                    reader.clock()
                 self._answered = now_s, True
             except TenureError:
                 self._answered = now_s, False
@@ -78,7 +80,7 @@ class Readiness:
 
     def _examine(self) -> None:
         try:
-            is_sound = not self._memories.problems(self._tenant)
+            is_sound = not self._store.check(self._tenant)
         except TenureError:
             # It went away meanwhile, which the next question tells.
             return

@@ -1,4 +1,4 @@
-"""What every route of one app shares: its settings, its memories and its templates."""
+"""What every route of one app shares: its settings, with the open store, and its counters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from .config import ServerSettings
 from .connections import CallPace
 from .credential import IdTokens
 from .heavy_calls import HeavyCalls
-from .memories import Memories
 from .metrics import RequestFigures
 from .queue_order import QueueOrders
 from .readiness import Readiness
@@ -24,7 +23,6 @@ class ServerState:
     """The state of one app; set up once, before the first request."""
 
     settings: ServerSettings
-    memories: Memories
     id_tokens: IdTokens | None = None
     """Who reads the id tokens of an issuer; None without one."""
     figures: RequestFigures = field(default_factory=RequestFigures)
@@ -38,7 +36,7 @@ class ServerState:
 
     def __post_init__(self) -> None:
         self.pace = CallPace(self.settings.calls_per_minute)
-        self.readiness = Readiness(self.memories, self.settings.steward.tenant)
+        self.readiness = Readiness(self.settings.memory, self.settings.steward.tenant)
 
 
 def state_of(request: HTTPConnection) -> ServerState:

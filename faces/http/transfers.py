@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -31,7 +32,6 @@ from ...service.writing.ingest_report import IngestReport
 from .bearer_watch import BearerWatch
 from .bearers import Bearers
 from .heavy_calls import HeavyCalls
-from .memories import Memories
 from .metrics import CountedRoute
 from .paging import NDJSON
 from .progress import Tell, respond
@@ -46,7 +46,7 @@ class Transfers:
     """The routes that move whole tenants, for keys that may do anything."""
 
     bearers: Bearers
-    memories: Memories
+    memory: Memory
     heavy_calls: HeavyCalls
 
     def routes(self) -> list[CountedRoute]:
@@ -68,7 +68,7 @@ class Transfers:
         credential = self.bearers.of_request(request)
         credential.require(Permit.ADMIN)
         credential.principal.require(OPERATE)
-        return self.memories.bound(credential.principal)
+        return self.memory.bind(credential.principal)
 
     async def _ingest(self, request: Request) -> Response:
         memory = self._memory(request)
@@ -93,7 +93,8 @@ class Transfers:
         async with self.heavy_calls.place(memory.principal):
             first = await run_in_threadpool(next, lines)
         watch = BearerWatch(self.bearers, request)
-        return StreamingResponse(watch.lines(_with_ends(first, lines)), media_type=NDJSON)
+        whole_lines = (f"{line}\n".encode() for line in chain([first], lines))
+        return StreamingResponse(watch.lines(whole_lines), media_type=NDJSON)
 
     async def _import(self, request: Request) -> Response:
         memory = self._memory(request)
@@ -164,9 +165,3 @@ def _removing(path: Path) -> Generator[None]:
         yield
     finally:
         path.unlink()
-
-
-def _with_ends(first: str, lines: Iterator[str]) -> Iterator[bytes]:
-    yield first.encode() + b"\n"
-    for line in lines:
-        yield line.encode() + b"\n"

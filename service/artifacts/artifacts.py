@@ -105,6 +105,9 @@ class Artifacts(Caller):
         if text is not None and "\0" not in text and guess.startswith(("audio/", "video/")):
             guess = _TEXT  # a program in TypeScript, by its name a film
 
+        permissions = permissions_as_stated(
+            Permissions(), self._words_now(), security_classification, allow_roles, deny_roles
+        )
         artifact = Artifact(
             address=address_of(content),
             size=len(content),
@@ -112,7 +115,7 @@ class Artifacts(Caller):
             name=name,
             origin=origin,
             scope=self._scope(scope),
-            permissions=self._permissions(security_classification, allow_roles, deny_roles),
+            permissions=permissions,
             actor=self._actor,
             at=stamp_time(self._backend.now_us()),
             object_ids=tuple(sorted(set(object_ids))),
@@ -294,12 +297,6 @@ class Artifacts(Caller):
         layer = StateLayer.SESSION if self.principal.session else StateLayer.USER
         kind = ObjectType.RETRIEVED_PASSAGE
         return write_scope(self.principal, layer, stated_scope=scope, object_type=kind)
-
-    def _permissions(
-        self, classification: str | None, allow: Sequence[str], deny: Sequence[str]
-    ) -> Permissions:
-        words = self._backend.vocabulary(self._tenant)
-        return permissions_as_stated(Permissions(), words, classification, allow, deny)
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,6 +138,12 @@ class Backend:
         """Return what lasts as long as a step of a compile."""
         return nullcontext() if self.spans is None else self.spans.step(step)
 
+    def span_of_request(
+        self, method: str, headers: Mapping[str, str]
+    ) -> AbstractContextManager[RequestSpan | None]:
+        """Return what lasts as long as a request, and the span to fill where anybody traces."""
+        return nullcontext() if self.spans is None else self.spans.request(method, headers)
+
     def now_us(self) -> int:
         """Return what the clock says in microseconds UTC."""
         now = self.clock()

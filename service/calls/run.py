@@ -124,7 +124,8 @@ def request_model(call: Call) -> type[BaseModel]:
     if not isinstance(call.function, property):
         fields |= _arguments(call)
 
-    return create_model(_title(call.name), __config__=_CONFIG, **fields)
+    title = call.name.replace(".", "_").title().replace("_", "")
+    return create_model(f"{title}Request", __config__=_CONFIG, **fields)
 
 
 def _arguments(call: Call) -> dict[str, Any]:
@@ -156,11 +157,6 @@ def _hints(function: Any) -> dict[str, Any]:
     annotations = {k: v for k, v in function.__annotations__.items() if k != "return"}
     holder = type("Annotations", (), {"__annotations__": annotations})
     return typing.get_type_hints(holder, globalns=names, localns=names, include_extras=True)
-
-
-def _title(name: str) -> str:
-    words = name.replace(".", "_").split("_")
-    return "".join(word.title() for word in words) + "Request"
 
 
 @lru_cache(maxsize=128)

@@ -204,22 +204,19 @@ def opening_of(memory: Memory, object_id: str) -> str:
 def object_words(memory: Memory, ids: Iterable[str]) -> Mapping[str, str]:
     """The first words of stored objects by id; none of what the caller may not read today."""
     object_ids = list(ids)
-    if not object_ids:
-        return {}
-
-    objects = ListReads(backend_of(memory), memory.principal).objects(object_ids)
+    objects = _readable_objects(memory, object_ids)
     words = {object_id: opening(item.content or "") for object_id, item in objects.items()}
     return {object_id: words.get(object_id, "") for object_id in object_ids}
 
 
 def claim_words(memory: Memory, ids: Iterable[str]) -> Mapping[str, str]:
     """What stored claims say of whom, by object; none of what the caller may not read today."""
-    object_ids = list(ids)
-    if not object_ids:
-        return {}
-
-    objects = ListReads(backend_of(memory), memory.principal).objects(object_ids)
+    objects = _readable_objects(memory, list(ids))
     return {object_id: item.normalized_claim for object_id, item in objects.items()}
+
+
+def _readable_objects(memory: Memory, ids: list[str]) -> Mapping[str, ContextObject]:
+    return ListReads(backend_of(memory), memory.principal).objects(ids) if ids else {}
 
 
 def value_reader(values: Iterable[Any]) -> Callable[[Any], str]:

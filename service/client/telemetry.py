@@ -87,28 +87,20 @@ class OtelSpans:
         self._tracer = provider.get_tracer("tenure")
         self._content = content
 
-    def operation(self, name: str, store: str) -> AbstractContextManager[OperationSpan]:
-        """Return what lasts as long as an operation on the store of a tenant."""
-        return self._operation(name, store)
+    @contextmanager
+    def operation(self, name: str, store: str) -> Generator[OperationSpan]:
+        """Last as long as an operation on the store of a tenant."""
+        attributes = {OPERATION: name, STORE_ID: store}
+        with self._lasting(name, SpanKind.INTERNAL, attributes) as span:
+            yield _OtelSpan(span, self._content)
 
     def step(self, name: str) -> AbstractContextManager[object]:
         """Return what lasts as long as a step of the compile that runs."""
         return self._lasting(f"{COMPILE}.{name}", SpanKind.INTERNAL, {})
 
-    def request(
-        self, method: str, headers: Mapping[str, str]
-    ) -> AbstractContextManager[RequestSpan]:
-        """Return what lasts as long as a request over HTTP, in the trace that its headers name."""
-        return self._request(method, headers)
-
     @contextmanager
-    def _operation(self, name: str, store: str) -> Generator[OperationSpan]:
-        attributes = {OPERATION: name, STORE_ID: store}
-        with self._lasting(name, SpanKind.INTERNAL, attributes) as span:
-            yield _OtelSpan(span, self._content)
-
-    @contextmanager
-    def _request(self, method: str, headers: Mapping[str, str]) -> Generator[RequestSpan]:
+    def request(self, method: str, headers: Mapping[str, str]) -> Generator[RequestSpan]:
+        """Last as long as a request over HTTP, in the trace that its headers name."""
         # A malformed `traceparent` names nothing: then the request begins a trace of its own.
         parent = _TRACE_CONTEXT.extract(headers)
         attributes = {HTTP_METHOD: method}
@@ -137,14 +129,11 @@ class OtelSpans:
         ) as span:
             try:
                 yield span
-
-            except TenureError as error:
-                span.set_attribute(ERROR_TYPE, error.code)
-                span.set_status(Status(StatusCode.ERROR))
-                raise
-
             except BaseException as error:
-                span.set_attribute(ERROR_TYPE, type(error).__qualname__)
+                code = type(error).__qualname__
+                if isinstance(error, TenureError):
+                    code = error.code
+                span.set_attribute(ERROR_TYPE, code)
                 span.set_status(Status(StatusCode.ERROR))
                 raise
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple, TypedDict, cast
 
-from ...compiler.envelope.compare import diff_envelopes
+from ...compiler.envelope.compare import EnvelopeDiff, diff_envelopes
 from ...compiler.envelope.envelope import Envelope
 from ...compiler.request.parse import request_from_json
 from ...compiler.trace.manifest import Manifest, principal_of
@@ -89,17 +89,12 @@ class Recompiler(Caller):
                     code="privilege_required",
                 )
 
-        # A cache keeps a prefix of tokens, so the place is told in those of the second text.
         changes = diff_envelopes(first, second)
-        same_tokens: int | None = None
-        if changes.first_change is not None:
-            same_tokens = second.plan.counter.count(second.text[: changes.first_change])
-
         return WhatIf(
             lines=tuple(text_lines(first.text, second.text)),
             tokens_before=first.tokens,
             tokens_after=second.tokens,
-            same_tokens=same_tokens,
+            same_tokens=tokens_before(changes, second),
             added_ids=changes.added,
             removed_ids=changes.removed,
             budget_tokens=int(second.trace.budget["budget_tokens"]),
@@ -136,6 +131,14 @@ def _point(manifest: Manifest, reader: Reader, terms: RequestTerms) -> Point:
     valid_us = manifest.valid_us if valid is None else instant(valid, field="valid")
     tx_us = manifest.tx_us if tx is None else instant(tx, field="tx")
     return Point(valid_us, min(tx_us, reader.clock().last_us))
+
+
+def tokens_before(changes: EnvelopeDiff, second: Envelope) -> int | None:
+    """What a cache could keep of a second text; None where all is equal."""
+    if changes.first_change is None:
+        return None
+    # A cache keeps a prefix of tokens, so the place is told in those of the second text.
+    return second.plan.counter.count(second.text[: changes.first_change])
 
 
 def text_lines(first: str, second: str) -> Iterator[TextLine]:

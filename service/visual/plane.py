@@ -13,12 +13,13 @@ alone: a dispute is hatched, a plan has a dashed frame, a losing claim a frame w
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cache
-from itertools import repeat
+from itertools import chain, repeat
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -129,25 +130,23 @@ class Rectangle:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BeliefPlane:
-    """Everything that was ever believed of one slot, and the point that is asked for."""
+class TimePlane:
+    """Beliefs with a marked point, as text for a terminal and as SVG for pages and notebooks."""
 
+    # A docstring of a field would stand in the description of the HTTP interface.
     entity: str
-    """Its name."""
     slot: str
-    bands: tuple[Band, ...]
-    """Oldest knowledge first."""
+    bands: tuple[Band, ...]  # Oldest knowledge first.
+    # Claims that never decided, or no longer do, over where they stood below another.
     lost_claims: tuple[Rectangle, ...] = field(default=())
-    """Claims that never decided, or no longer do, over where they stood below another."""
     valid: datetime
-    """The asked instant of true time."""
     known: datetime
-    """The asked instant of known time."""
 
     @property
     def answer(self) -> SlotBelief | None:
         """What was believed at the asked point."""
-        return self._belief_known_at(self.known)
+        band = next((band for band in self.bands if band.holds_at(self.known)), None)
+        return band.belief_at(self.valid) if band else None
 
     @property
     def latest(self) -> SlotBelief | None:
@@ -178,13 +177,10 @@ class BeliefPlane:
 
     def valid_edges(self) -> tuple[datetime, ...]:
         """The instants of true time at which any belief begins or ends, oldest first."""
-        edges: set[datetime] = set()
-        for band in self.bands:
-            for belief in band.beliefs:
-                for edge in (belief.valid_from, belief.valid_until):
-                    if edge is not None:
-                        edges.add(edge)
-        return tuple(sorted(edges))
+        edges: set[datetime | None] = set()
+        for belief in _beliefs(self):
+            edges |= {belief.valid_from, belief.valid_until}
+        return tuple(sorted(filter(None, edges)))
 
     def rectangles(self) -> tuple[Rectangle, ...]:
         """The beliefs, each once over all neighbouring bands that hold it unchanged."""
@@ -212,9 +208,31 @@ class BeliefPlane:
             standing = positions
         return tuple(rectangles)
 
-    def _belief_known_at(self, known: datetime) -> SlotBelief | None:
-        band = next((band for band in self.bands if band.holds_at(known)), None)
-        return band.belief_at(self.valid) if band else None
+    def text(self, width: int = 80) -> str:
+        """Draw it in characters, at most `width` of them a line."""
+        return plane_text(self, width)
+
+    def svg(self) -> str:
+        """Draw it as SVG, with a title and a description in words."""
+        return plane_svg(self)
+
+    def at(self, x: int, y: int) -> TimePlane:
+        """Ask the point at a place of the picture instead."""
+        valid, known = point_at(self, x, y)
+        return replace(self, valid=valid, known=known)
+
+    def _repr_html_(self) -> str:
+
+        # A cell of a notebook is narrower than the picture, which keeps its own size elsewhere.
+        fixed_size = f'width="{WIDTH}" height="'
+        head, _, tail = self.svg().partition(fixed_size)
+        _, _, remainder = tail.partition('"')
+        return f'{head}width="100%"{remainder}'
+
+
+def _beliefs(plane: TimePlane) -> Iterator[SlotBelief]:
+    """The beliefs of all bands."""
+    return chain.from_iterable(map(attrgetter("beliefs"), plane.bands))
 
 
 def _belief_words(belief: SlotBelief | None) -> str:
@@ -264,12 +282,8 @@ def day_labels(moments: Sequence[datetime]) -> list[str]:
     >>> day_labels([nine, nine.replace(hour=10)]), day_labels([nine, nine.replace(second=2)])
     (['1 Jul 09:00', '1 Jul 10:00'], ['1 Jul 09:00:00', '1 Jul 09:00:02'])
     """
-    days: list[str] = []
-    minutes: list[str] = []
-    for moment in moments:
-        days.append(short_day(moment))
-        minutes.append(f"{moment.day} {moment:%b %H:%M}")
-
+    days = list(map(short_day, moments))
+    minutes = [f"{moment.day} {moment:%b %H:%M}" for moment in moments]
     labels: list[str] = []
     for moment, day, minute in zip(moments, days, minutes, strict=True):
         label = day
@@ -361,34 +375,6 @@ def without_repeats(bands: Iterable[Band]) -> tuple[Band, ...]:
     return tuple(distinct_bands)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimePlane(BeliefPlane):
-    """Beliefs with a marked point, as text for a terminal and as SVG for pages and notebooks."""
-
-    __repr__ = short_repr
-
-    def text(self, width: int = 80) -> str:
-        """Draw it in characters, at most `width` of them a line."""
-        return plane_text(self, width)
-
-    def svg(self) -> str:
-        """Draw it as SVG, with a title and a description in words."""
-        return plane_svg(self)
-
-    def at(self, x: int, y: int) -> TimePlane:
-        """Ask the point at a place of the picture instead."""
-        valid, known = point_at(self, x, y)
-        return replace(self, valid=valid, known=known)
-
-    def _repr_html_(self) -> str:
-
-        # A cell of a notebook is narrower than the picture, which keeps its own size elsewhere.
-        fixed_size = f'width="{WIDTH}" height="'
-        head, _, tail = self.svg().partition(fixed_size)
-        _, _, remainder = tail.partition('"')
-        return f'{head}width="100%"{remainder}'
-
-
 @dataclass(frozen=True, slots=True)
 class Box:
     """A rectangle of the picture."""
@@ -424,7 +410,7 @@ _FILLS: Final = (
 """By value, in order of appearance; the ninth value has the first colour again."""
 
 
-def plane_svg(plane: BeliefPlane) -> str:
+def plane_svg(plane: TimePlane) -> str:
     """Draw a plane, the newest knowledge on top."""
     height, known, days = _scales(plane)
     fills: dict[str, str] = {}
@@ -460,20 +446,23 @@ def plane_svg(plane: BeliefPlane) -> str:
     return drawing
 
 
-def point_at(plane: BeliefPlane, x: int, y: int) -> tuple[datetime, datetime]:
+def point_at(plane: TimePlane, x: int, y: int) -> tuple[datetime, datetime]:
     """The instants of true and of known time at a place of the picture."""
     height, known, days = _scales(plane)
     return days.moment_at(x, plane.valid), known.moment_at(height - y, plane.known)
 
 
-def _scales(plane: BeliefPlane) -> tuple[int, Axis, Axis]:
+def _scales(plane: TimePlane) -> tuple[int, Axis, Axis]:
     """The height of the picture, the axis of known time and that of true time."""
-    known = _known_axis(plane)
-    return (
-        _TOP + _BAND * max(1, len(plane.bands)) + _FOOT,
-        known,
-        _valid_axis(plane, _gutter(known)),
-    )
+    # Known time goes from the foot upwards, and every band is equally high.
+    edges = tuple(band.known_from for band in plane.bands)
+    top = _FOOT + _BAND * len(edges)
+    known = Axis(edges, tuple(range(_FOOT, top, _BAND)), _FOOT, max(top, _FOOT + _BAND))
+
+    # The moments of known time are written to the left of the bands.
+    longest = max(map(len, day_labels(edges)), default=0)
+    gutter = max(_GUTTER, longest * _TICK_LETTER + _PADDING)
+    return _TOP + _BAND * max(1, len(edges)) + _FOOT, known, _valid_axis(plane, gutter)
 
 
 def _box(rectangle: Rectangle, days: Axis, known: Axis) -> Box:
@@ -494,42 +483,32 @@ def _cut(words: str, room: int) -> str:
     return words[: letters - 1] + "…" if letters > 1 else ""
 
 
-def _gutter(known: Axis) -> int:
-    """The room that the moments next to the picture need."""
-    longest = max(map(len, day_labels(known.edges)), default=0)
-    return max(_GUTTER, longest * _TICK_LETTER + _PADDING)
-
-
-def _valid_axis(plane: BeliefPlane, gutter: int) -> Axis:
+def _valid_axis(plane: TimePlane, gutter: int) -> Axis:
     edges = plane.valid_edges()
     needs = [0, *repeat(_LETTER * 10 + _MARGIN, len(edges))]
-    if edges and plane.valid < edges[0]:
+    is_open = any(belief.valid_from is None for belief in _beliefs(plane))
+    if is_open or (edges and plane.valid < edges[0]):
         needs[0] = _BEFORE_EDGES
 
-    for band in plane.bands:
-        for belief in band.beliefs:
-            letters = min(len(belief.words), _VALUE_LETTERS)
-            column = 0 if belief.valid_from is None else edges.index(belief.valid_from) + 1
-            last = len(edges) if belief.valid_until is None else edges.index(belief.valid_until)
-            if column == 0:
-                needs[0] = max(needs[0], _BEFORE_EDGES)
-            if column == last:
-                needs[column] = max(needs[column], letters * _LETTER + _MARGIN)
+    for column, belief in _in_one_stretch(plane, edges):
+        letters = min(len(belief.words), _VALUE_LETTERS)
+        needs[column] = max(needs[column], letters * _LETTER + _MARGIN)
     return axis(edges, needs, gutter, WIDTH)
 
 
-def _known_axis(plane: BeliefPlane) -> Axis:
-    """The axis of known time from the foot upwards: every band is equally high."""
-    edges = tuple(band.known_from for band in plane.bands)
-    top = _FOOT + _BAND * len(edges)
-    return Axis(edges, tuple(range(_FOOT, top, _BAND)), _FOOT, max(top, _FOOT + _BAND))
+def _in_one_stretch(
+    plane: TimePlane, edges: Sequence[datetime]
+) -> Iterator[tuple[int, SlotBelief]]:
+    """Each belief that has one stretch of the axis alone to be in, behind the stretch's number."""
+    for belief in _beliefs(plane):
+        first = 0 if belief.valid_from is None else edges.index(belief.valid_from) + 1
+        last = len(edges) if belief.valid_until is None else edges.index(belief.valid_until)
+        if first == last:
+            yield first, belief
 
 
 def _ticks(scale: Axis) -> list[Tick]:
-    ticks: list[Tick] = []
-    for label, position in zip(day_labels(scale.edges), scale.positions, strict=True):
-        ticks.append(Tick(label, position))
-    return ticks
+    return list(map(Tick, day_labels(scale.edges), scale.positions))
 
 
 def _spread_labels(ticks: Sequence[Tick], width: int) -> list[Tick]:
@@ -566,7 +545,7 @@ _FILL: Final = {BeliefState.DISPUTED: "~", BeliefState.PLANNED: "."}
 """What follows a value to the end of its stretch; a blank for all others."""
 
 
-def plane_text(plane: BeliefPlane, width: int) -> str:
+def plane_text(plane: TimePlane, width: int) -> str:
     """Draw a plane, the newest knowledge on top, with the asked point and the answer."""
     # A grid of characters: every line is put together at positions of one axis.
     labels = day_labels([band.known_from for band in plane.bands])
@@ -598,17 +577,13 @@ def plane_text(plane: BeliefPlane, width: int) -> str:
 
 
 def _plane_text_valid_axis(
-    plane: BeliefPlane, edges: Sequence[datetime], start: int, width: int
+    plane: TimePlane, edges: Sequence[datetime], start: int, width: int
 ) -> Axis:
     """The axis of true time: room for every value and for the name of every edge."""
     needs = [0] + [len(label) + _PLANE_TEXT_MARGIN for label in day_labels(edges)]
-    for band in plane.bands:
-        for belief in band.beliefs:
-            column = 0 if belief.valid_from is None else edges.index(belief.valid_from) + 1
-            last = len(edges) if belief.valid_until is None else edges.index(belief.valid_until)
-            if column == last:  # it has one stretch alone to be in
-                length = min(_CELL_LIMIT, len(visible(belief.words))) + 5
-                needs[column] = max(needs[column], length)
+    for column, belief in _in_one_stretch(plane, edges):
+        length = min(_CELL_LIMIT, len(visible(belief.words))) + 5
+        needs[column] = max(needs[column], length)
 
     if edges and plane.valid < edges[0]:
         needs[0] = max(needs[0], 4)
@@ -639,7 +614,7 @@ def _cell(state: BeliefState, words: str, room: int, *, is_open: bool) -> str:
     return body.ljust(room - len(tail), filling or " ") + tail
 
 
-def _question(plane: BeliefPlane, gutter: int, days: Axis, width: int) -> str:
+def _question(plane: TimePlane, gutter: int, days: Axis, width: int) -> str:
     answer = plane.answer.words if plane.answer else "not known"
     words = visible(f"{short_day(plane.valid)}, as known on {short_day(plane.known)} = {answer}")
     position = min(days.position(plane.valid), width - 1)
@@ -670,10 +645,7 @@ def _scale(gutter: int, days: Axis, width: int) -> str:
     return line + "> true when"
 
 
-def _legend(plane: BeliefPlane) -> list[str]:
-    states: set[BeliefState] = set()
-    for band in plane.bands:
-        for belief in band.beliefs:
-            states.add(belief.state)
+def _legend(plane: TimePlane) -> list[str]:
+    states = set(map(attrgetter("state"), _beliefs(plane)))
     signs = [f"{sign} {state.value}" for state, sign in _FILL.items() if state in states]
     return [f"o where you ask; {', '.join(signs)}"] if signs else ["o where you ask"]

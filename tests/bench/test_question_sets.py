@@ -15,6 +15,7 @@ from tenure.bench.evaluation.question_sets import (
     question_sets,
 )
 from tenure.schema.errors import InvalidInput, NotFound, TenureError
+from tenure.tests.support.refusals import refused
 
 DOCUMENT = {"id": "d1", "text": "Sam moved to Chicago.", "at": "2026-06-02T09:00:00Z"}
 FACT = {"id": "f1", "subject": "Sam", "slot": "office", "value": "Chicago"}
@@ -82,9 +83,8 @@ def test_packed_files_and_any_script_are_read(tmp_path: Path) -> None:
 
 def test_an_empty_file_has_no_sets_and_a_missing_one_is_refused(tmp_path: Path) -> None:
     assert read(tmp_path, "", "  ") == []
-    with pytest.raises(NotFound) as caught:
+    with refused(NotFound, "unknown_file"):
         list(question_sets(tmp_path / "none.jsonl"))
-    assert caught.value.code == "unknown_file"
 
 
 def test_items_come_in_the_order_of_their_times(tmp_path: Path) -> None:
@@ -125,9 +125,8 @@ def test_items_come_in_the_order_of_their_times(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_line_is_told_by_number(tmp_path: Path, line: Any, code: str, why: str) -> None:
-    with pytest.raises(TenureError) as caught:
+    with refused(TenureError, code) as caught:
         read(tmp_path, DOCUMENT, QUESTION, line)
-    assert caught.value.code == code
     assert str(caught.value).startswith("line 3: ")
     assert why in str(caught.value)
 

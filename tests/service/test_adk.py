@@ -18,7 +18,7 @@ PICTURE = types.Part(inline_data=types.Blob(data=b"\x89PNG", mime_type="image/pn
 
 
 @pytest.fixture
-def memory() -> Iterator[Memory]:
+def office() -> Iterator[Memory]:
     with connect(":memory:") as opened:
         opened.write(subject="Sam Rivera", slot="office", value="Chicago")
         yield opened
@@ -47,14 +47,14 @@ def texts(request: LlmRequest) -> list[str]:
     return ["".join(p.text or "" for p in c.parts or ()) for c in request.contents]
 
 
-def test_the_callback_replaces_text_and_tools_and_keeps_other_parts(memory: Memory) -> None:
+def test_the_callback_replaces_text_and_tools_and_keeps_other_parts(office: Memory) -> None:
     request = asked(
         said("user", "hello"),
         said("model", "hi"),
         said("user", "Where is Sam Rivera's office?", PICTURE),
     )
     tools = [{"name": "find", "input_schema": {"type": "object"}}]
-    before_model(memory, "analytical_reporting", tools=tools, goal="visit")(None, request)
+    before_model(office, "analytical_reporting", tools=tools, goal="visit")(None, request)
     assert "old rules" not in str(request.config.system_instruction)
     assert "=== ROLE" in str(request.config.system_instruction)
     kept = request.config.tools or []
@@ -70,9 +70,9 @@ def test_the_callback_replaces_text_and_tools_and_keeps_other_parts(memory: Memo
     assert user_text(request) == "Where is Sam Rivera's office?"
 
 
-def test_a_second_rewrite_does_not_stack(memory: Memory) -> None:
+def test_a_second_rewrite_does_not_stack(office: Memory) -> None:
     request = asked(said("user", "hello"), said("model", "hi"), said("user", "Sam's office?"))
-    callback = before_model(memory, "analytical_reporting", goal="visit", valid="2026-12-01T00:00Z")
+    callback = before_model(office, "analytical_reporting", goal="visit", valid="2026-12-01T00:00Z")
     callback(None, request)
     once = texts(request)
     callback(None, request)
@@ -80,35 +80,35 @@ def test_a_second_rewrite_does_not_stack(memory: Memory) -> None:
     assert len(request.config.tools or []) == 2
 
 
-def test_an_open_function_call_stays_behind_the_turn(memory: Memory) -> None:
+def test_an_open_function_call_stays_behind_the_turn(office: Memory) -> None:
     call = types.Part(function_call=types.FunctionCall(name="find", args={}))
     answer = types.Part(function_response=types.FunctionResponse(name="find", response={}))
     turns = [said("user", f"turn {n}") for n in range(8)]
     request = asked(*turns, said("model", call), said("user", answer))
-    before_model(memory, "analytical_reporting")(None, request)
+    before_model(office, "analytical_reporting")(None, request)
     assert [p.function_call is not None for p in request.contents[-2].parts or ()] == [True]
     assert "turn 7" in texts(request)[-3]
     assert texts(request)[:-3] == [f"turn {n}" for n in range(2, 7)]
 
 
-def test_the_tail_never_begins_with_an_answer_without_its_call(memory: Memory) -> None:
+def test_the_tail_never_begins_with_an_answer_without_its_call(office: Memory) -> None:
     call = types.Part(function_call=types.FunctionCall(name="find", args={}))
     answer = types.Part(function_response=types.FunctionResponse(name="find", response={}))
     request = asked(said("user", "a"), said("model", call), said("user", answer), said("user", "b"))
-    rewrite(request, memory.compile("analytical_reporting", "b"), keep=1)
+    rewrite(request, office.compile("analytical_reporting", "b"), keep=1)
     assert [c.role for c in request.contents] == ["model", "user", "user"]
 
 
-def test_a_request_without_a_user_gets_the_turn_at_the_end(memory: Memory) -> None:
+def test_a_request_without_a_user_gets_the_turn_at_the_end(office: Memory) -> None:
     request = asked()
     assert user_text(request) == ""
-    rewrite(request, memory.compile("analytical_reporting", "Sam's office"), keep=0)
+    rewrite(request, office.compile("analytical_reporting", "Sam's office"), keep=0)
     assert len(request.contents) == 1
     with pytest.raises(InvalidInput, match="at least 0"):
-        rewrite(request, memory.compile("analytical_reporting", "x"), keep=-1)
+        rewrite(request, office.compile("analytical_reporting", "x"), keep=-1)
 
 
-def test_the_state_of_a_run_steers_the_request_and_each_rewrite_is_told(memory: Memory) -> None:
+def test_the_state_of_a_run_steers_the_request_and_each_rewrite_is_told(office: Memory) -> None:
     request = asked(said("user", "Where is Sam Rivera's office?"))
     request.config.tools = [
         types.Tool(
@@ -128,7 +128,7 @@ def test_the_state_of_a_run_steers_the_request_and_each_rewrite_is_told(memory: 
     )
     told: list[Correlation] = []
     context = SimpleNamespace(state=state, session=None, invocation_id="e-1")
-    before_model(memory, "analytical_reporting", record=told.append)(context, request)
+    before_model(office, "analytical_reporting", record=told.append)(context, request)
     whole = "".join(texts(request))
     assert all(
         word in whole for word in ("Plan the visit", "find the office", "Chicago has a lake")
@@ -137,7 +137,7 @@ def test_the_state_of_a_run_steers_the_request_and_each_rewrite_is_told(memory: 
     assert isinstance(tool, types.Tool)
     assert [each.name for each in tool.function_declarations or ()] == ["search"]
     assert [(each.step_id, each.invocation_id) for each in told] == [("s-2", "e-1")]
-    assert memory.envelopes.get(told[0].pack_id).digest == told[0].digest
+    assert office.envelopes.get(told[0].pack_id).digest == told[0].digest
 
 
 # ---- The state of an ADK run becomes a request, and each rewrite can be told from its ids.
@@ -155,7 +155,7 @@ STATE = {
 }
 
 
-def test_the_keys_of_the_state_become_a_request() -> None:
+def test_the_keys_of_the_state_become_a_request(memory: Memory) -> None:
     given = given_of(STATE)
     assert given == {
         "goal": "Ship the alpha report",
@@ -164,8 +164,7 @@ def test_the_keys_of_the_state_become_a_request() -> None:
         "evidence": ["alpha had 42 units"],
         "tools": [{"name": "ledger", "description": "Read the ledger"}],
     }
-    with connect(":memory:") as memory:
-        text = memory.compile("analytical_reporting", "alpha", **given).text
+    text = memory.compile("analytical_reporting", "alpha", **given).text
     assert all(word in text for word in ("Ship the alpha", "collect figures", "42 units", "ledger"))
     assert given_of({}) == {}
     assert given_of({"knowledge": ["a", "b"], "tools": ["search"]}) == {"evidence": ["a", "b"]}
@@ -183,10 +182,9 @@ def test_a_step_calls_only_what_its_state_allows() -> None:
         given_of({"tools": ["search", {"name": "ledger"}]})
 
 
-def test_each_rewrite_is_told_with_its_ids() -> None:
-    with connect(":memory:") as memory:
-        kept = memory.write(content="alpha is green.", why_it_matters="alpha")
-        envelope = memory.compile("analytical_reporting", "alpha", **given_of(STATE))
+def test_each_rewrite_is_told_with_its_ids(memory: Memory) -> None:
+    kept = memory.write(content="alpha is green.", why_it_matters="alpha")
+    envelope = memory.compile("analytical_reporting", "alpha", **given_of(STATE))
     session = SimpleNamespace(id="chat-1", events=[1, 2, 3])
     context = SimpleNamespace(state=STATE, session=session, invocation_id="e-9")
     found = correlation(context, envelope)

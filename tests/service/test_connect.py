@@ -16,6 +16,7 @@ from tenure.faces.cli.main import app
 from tenure.service.client.opening import place_of
 from tenure.service.settings import CacheSettings, load
 from tenure.store.search.caches import DEFAULT_BOUNDS, CacheBounds
+from tenure.tests.support.refusals import refused
 
 
 def test_a_path_opens_the_same_store_as_its_text(tmp_path: Path) -> None:
@@ -53,22 +54,19 @@ OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", OPTIONS)
 def test_an_option_of_another_type_is_refused_by_code(name: str) -> None:
     options, code = OPTIONS[name]
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, code):
         connect(**{"url": ":memory:", **options})
-    assert caught.value.code == code
 
 
 def test_a_path_that_no_system_takes_is_refused() -> None:
-    with pytest.raises(Unavailable) as caught:
+    with refused(Unavailable, "store_unreachable") as caught:
         connect("x" * 5_000)
-    assert caught.value.code == "store_unreachable"
     assert len(str(caught.value)) < 200
 
 
 def test_only_a_principal_is_a_caller() -> None:
-    with connect(":memory:") as memory, pytest.raises(InvalidInput) as caught:
+    with connect(":memory:") as memory, refused(InvalidInput, "bad_principal"):
         memory.bind("ann")  # type: ignore[arg-type]
-    assert caught.value.code == "bad_principal"
 
 
 # ---- How much a power failure may take is chosen, told, and refused where it cannot be kept.
@@ -98,9 +96,8 @@ def test_the_file_is_synchronised_as_chosen(tmp_path: Path, durability: Any) -> 
     [("memory.db", "none", "full or normal"), ("bolt://localhost:1", "normal", "embedded store")],
 )
 def test_what_a_store_cannot_keep_is_refused(url: str, durability: Any, words: str) -> None:
-    with pytest.raises(InvalidInput, match=words) as refusal:
+    with refused(InvalidInput, "bad_settings", match=words):
         connect(url, durability=durability)
-    assert refusal.value.code == "bad_settings"
 
 
 @pytest.mark.parametrize(

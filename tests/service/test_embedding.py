@@ -18,6 +18,7 @@ from tenure.service.encoders.models import Embedding, texts_of
 from tenure.service.stewardship.operations import re_embed
 from tenure.store.port.store import VectorRow
 from tenure.tests.service.toy_encoder import ToyEncoder
+from tenure.tests.support.refusals import refused
 
 CANTEEN = "Our staff canteen closes at three in the afternoon."
 
@@ -263,9 +264,8 @@ def test_an_encoder_that_breaks_its_word_is_refused(
     why: str,
 ) -> None:
     monkeypatch.setattr(encoder, "encode", lambda texts: answer)
-    with pytest.raises(InvalidInput, match=why) as refusal:
+    with refused(InvalidInput, "bad_vector", match=why):
         memory.as_of().search("lunch")
-    assert refusal.value.code == "bad_vector"
 
 
 def test_closing_waits_for_what_was_written(tmp_path: Path, encoder: ToyEncoder) -> None:
@@ -329,9 +329,8 @@ def test_another_encoder_gets_an_index_of_its_own(memory: Memory) -> None:
 def test_re_embedding_is_for_operators_and_needs_an_encoder(memory: Memory) -> None:
     with pytest.raises(Forbidden):
         re_embed(memory._backend, Principal())
-    with connect(":memory:") as lexical, pytest.raises(InvalidInput) as refusal:
+    with connect(":memory:") as lexical, refused(InvalidInput, "bad_encoder"):
         re_embed(lexical._backend, lexical.principal)
-    assert refusal.value.code == "bad_encoder"
 
 
 def test_a_claim_without_words_has_no_texts(memory: Memory) -> None:

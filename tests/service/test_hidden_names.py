@@ -7,6 +7,7 @@ import pytest
 
 import tenure
 from tenure.store.sqlite.reader import SqliteReader
+from tenure.tests.support.refusals import refused
 
 SECRET = "Nightshade Quokka"
 
@@ -164,16 +165,6 @@ class World:
             )
         )
 
-    def note(self, writer: tenure.Memory, name: str, **fields: str) -> tenure.Receipt:
-        """A text about a project."""
-        return writer.write(
-            {"name": name, "type": "project"},
-            content="It begins in May.",
-            object_type="retrieved_passage",
-            why_it_matters="planning",
-            **fields,
-        )
-
 
 @pytest.fixture
 def world() -> Iterator[World]:
@@ -184,10 +175,8 @@ def world() -> Iterator[World]:
 
 def open_hidden_case(world: World) -> str:
     """A case that a hidden write opened, about a name near to one that all may see."""
-    world.note(world.ann, "Nightshade Release Plan")
-    receipt = world.note(
-        world.hal, "Nightshade Release", security_classification="highly_restricted"
-    )
+    note(world.ann, "Nightshade Release Plan")
+    receipt = note(world.hal, "Nightshade Release", security_classification="highly_restricted")
     (review_id,) = receipt.reviews
     return review_id
 
@@ -206,9 +195,8 @@ def test_a_case_of_a_hidden_write_is_in_no_list(world: World) -> None:
                 tenure.Principal(tenant="other", roles=frozenset({"owner"}))
             ).reviews.progress()
         )
-        with pytest.raises(tenure.NotFound) as refusal:
+        with refused(tenure.NotFound, "unknown_review"):
             reader.reviews.get(review_id)
-        assert refusal.value.code == "unknown_review"
 
 
 def test_nobody_decides_a_case_that_is_hidden_from_them(world: World) -> None:
@@ -225,8 +213,8 @@ def test_nobody_decides_a_case_that_is_hidden_from_them(world: World) -> None:
 
 def test_decided_cases_count_for_those_alone_who_may_see_them(world: World) -> None:
     scope = {"user": "hal"}
-    world.note(world.hal, "Nightshade Release Plan", scope=scope)
-    (review_id,) = world.note(world.hal, "Nightshade Release", scope=scope).reviews
+    note(world.hal, "Nightshade Release Plan", scope=scope)
+    (review_id,) = note(world.hal, "Nightshade Release", scope=scope).reviews
     deciding = world.owner.bind(tenure.Principal(user="hal", roles=frozenset({"owner"})))
     deciding.reviews.reject(review_id)
 
@@ -235,8 +223,8 @@ def test_decided_cases_count_for_those_alone_who_may_see_them(world: World) -> N
 
 
 def test_a_candidate_goes_by_a_name_that_may_be_seen(world: World) -> None:
-    world.note(world.hal, SECRET, security_classification="highly_restricted")
-    world.note(world.owner, "Nightshade Quoka")
+    note(world.hal, SECRET, security_classification="highly_restricted")
+    note(world.owner, "Nightshade Quoka")
 
     def said(reader: tenure.Memory) -> str:
         cases = reader.reviews.list("all", kind="all")
@@ -249,8 +237,8 @@ def test_a_candidate_goes_by_a_name_that_may_be_seen(world: World) -> None:
 
 
 def test_a_page_tells_of_no_slot_that_is_hidden(world: World) -> None:
-    plan = world.note(world.ann, "Nightshade Release Plan")
-    question = world.note(world.ann, "Nightshade Release")
+    plan = note(world.ann, "Nightshade Release Plan")
+    question = note(world.ann, "Nightshade Release")
     for receipt, day in ((plan, 1), (question, 2)):
         assert receipt.entity is not None
         deadline = f"2026-05-0{day}T00:00:00Z"
@@ -266,8 +254,8 @@ def test_a_page_tells_of_no_slot_that_is_hidden(world: World) -> None:
 
 
 def test_a_name_that_is_hidden_is_no_later_evidence(world: World) -> None:
-    plan = world.note(world.ann, "Nightshade Release Plan")
-    (review_id,) = world.note(world.ann, "Nightshade Release").reviews
+    plan = note(world.ann, "Nightshade Release Plan")
+    (review_id,) = note(world.ann, "Nightshade Release").reviews
     before = world.ann.reviews.get(review_id).review
 
     stu = world.owner.bind(tenure.Principal(user="stu", roles=frozenset({"admin"})))
@@ -277,8 +265,8 @@ def test_a_name_that_is_hidden_is_no_later_evidence(world: World) -> None:
 
 
 def test_a_name_that_two_share_is_told_to_who_may_see_it(world: World) -> None:
-    world.note(world.ann, "Nightshade")
-    world.note(world.ann, "Belladonna")
+    note(world.ann, "Nightshade")
+    note(world.ann, "Belladonna")
     world.hal.write(
         {"name": "Belladonna", "type": "project", "aliases": ["Nightshade"]},
         content="It begins in May.",

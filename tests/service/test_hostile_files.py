@@ -155,15 +155,14 @@ def test_half_a_store_says_so(store_file: Path) -> None:
     assert caught.value.code == "store_corrupt"
 
 
-def test_an_export_follows_no_link(tmp_path: Path) -> None:
+def test_an_export_follows_no_link(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("mine")
     (tmp_path / "x.jsonl").symlink_to(tmp_path / "precious")
-    with connect(":memory:") as memory:
-        memory.write("Sam Rivera", "office", "Rome")
-        try:
-            memory.export(tmp_path / "x.jsonl")
-        except TenureError as error:
-            assert error.code
+    memory.write("Sam Rivera", "office", "Rome")
+    try:
+        memory.export(tmp_path / "x.jsonl")
+    except TenureError as error:
+        assert error.code
     assert (tmp_path / "precious").read_text() == "mine"
 
 

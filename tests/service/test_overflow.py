@@ -9,6 +9,7 @@ from tenure import Memory, connect
 from tenure.schema.compile_terms import OverflowPolicy
 from tenure.schema.errors import ContextBudgetExhausted, InvalidInput
 from tenure.schema.policy import DEFAULT
+from tenure.tests.support.refusals import refused
 
 PAGES = [
     f"Page {i} of the deploy report. {'Nothing else happened that day. ' * 12}It failed {i} times."
@@ -74,9 +75,8 @@ def test_evidence_is_deferred_and_flagged() -> None:
 
 
 def test_nothing_is_left_out_silently_when_it_must_fail_loud() -> None:
-    with pytest.raises(ContextBudgetExhausted) as caught:
+    with refused(ContextBudgetExhausted, "ladder_exhausted") as caught:
         under(OverflowPolicy.FAIL_LOUD)
-    assert caught.value.code == "ladder_exhausted"
     assert caught.value.data["shortfall"] != 0
     (envelope,) = under(OverflowPolicy.FAIL_LOUD, budget_tokens=20_000)
     assert reasons(envelope) == set()
@@ -102,9 +102,8 @@ def test_pages_are_sub_invocations_that_together_show_everything() -> None:
 
 @pytest.mark.parametrize("overflow", sorted(OverflowPolicy))
 def test_the_required_set_fails_loud_under_every_policy(overflow: OverflowPolicy) -> None:
-    with pytest.raises(ContextBudgetExhausted) as caught:
+    with refused(ContextBudgetExhausted, "required_over_budget"):
         under(overflow, user_request="word " * 2_000)
-    assert caught.value.code == "required_over_budget"
 
 
 def test_signals_scale_the_weights_of_their_sections(memory: Memory) -> None:

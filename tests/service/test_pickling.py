@@ -70,9 +70,8 @@ def test_every_answer_of_a_public_call_can_be_pickled_and_copied(world: World, p
     assert kinds
 
 
-def test_what_an_envelope_measured_cannot_be_changed() -> None:
-    with tenure.connect(":memory:") as memory:
-        envelope = memory.compile("analytical_reporting", "nothing")
+def test_what_an_envelope_measured_cannot_be_changed(memory: tenure.Memory) -> None:
+    envelope = memory.compile("analytical_reporting", "nothing")
     twin = pickle.loads(pickle.dumps(envelope))
     assert (twin.digest, twin.text, twin.sidecar) == (
         envelope.digest,

@@ -29,13 +29,13 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def memory(file: Path) -> Iterator[tenure.Memory]:
-    with tenure.connect(str(file), clock=lambda: NOW) as memory:
-        yield memory
+def orchids(file: Path) -> Iterator[tenure.Memory]:
+    with tenure.connect(str(file), clock=lambda: NOW) as orchids:
+        yield orchids
 
 
-def test_the_drawing_at_eighty_columns(memory: tenure.Memory) -> None:
-    assert memory.as_of(MARCH, MARCH).plane(*ORCHID).text() == (
+def test_the_drawing_at_eighty_columns(orchids: tenure.Memory) -> None:
+    assert orchids.as_of(MARCH, MARCH).plane(*ORCHID).text() == (
         "   known ^  Orchid Foods, pricing tier\n"
         " 15 Jul 26| | standard       | premium       | enterprise ->\n"
         "  6 Jul 26| | standard       | premium                     | enterprise . ->\n"
@@ -50,13 +50,13 @@ def test_the_drawing_at_eighty_columns(memory: tenure.Memory) -> None:
     )
 
 
-def test_the_plane_says_what_questions_answer(memory: tenure.Memory) -> None:
+def test_the_plane_says_what_questions_answer(orchids: tenure.Memory) -> None:
     # Every cell between two edges of either time, and every edge itself.
     for entity, slot in (ORCHID, ("Atlas", "deadline"), ("Sam Rivera", "office")):
-        plane = memory.as_of().plane(entity, slot)
+        plane = orchids.as_of().plane(entity, slot)
         known_edges = [band.known_from for band in plane.bands]
         for valid, known in product(around(plane.valid_edges()), around(known_edges)):
-            state = memory.as_of(valid, known).slot(entity, slot)
+            state = orchids.as_of(valid, known).slot(entity, slot)
             belief = replace(plane, valid=valid, known=known).answer
             status = {"planned": "clean"}.get(belief.state, belief.state) if belief else "unknown"
             assert status == state.status.value, (slot, valid, known)
@@ -94,13 +94,13 @@ def around(edges: tuple[datetime, ...] | list[datetime]) -> list[datetime]:
     ],
 )
 def test_the_answer_in_words(
-    memory: tenure.Memory, valid: datetime, known: datetime, sentence: str
+    orchids: tenure.Memory, valid: datetime, known: datetime, sentence: str
 ) -> None:
-    assert memory.as_of(valid, known).plane(*ORCHID).sentence == sentence
+    assert orchids.as_of(valid, known).plane(*ORCHID).sentence == sentence
 
 
-def test_a_tie_shows_both_words(memory: tenure.Memory) -> None:
-    plane = memory.as_of().plane("Atlas", "deadline")
+def test_a_tie_shows_both_words(orchids: tenure.Memory) -> None:
+    plane = orchids.as_of().plane("Atlas", "deadline")
     assert plane.answer is not None
     assert plane.answer.state is BeliefState.DISPUTED
     assert plane.answer.value == "2026-09-30 / 2026-10-15"
@@ -108,8 +108,8 @@ def test_a_tie_shows_both_words(memory: tenure.Memory) -> None:
     assert "url(#plane-hatch)" in plane.svg()
 
 
-def test_a_relation_shows_names(memory: tenure.Memory) -> None:
-    plane = memory.as_of().plane("Sam Rivera", "manager")
+def test_a_relation_shows_names(orchids: tenure.Memory) -> None:
+    plane = orchids.as_of().plane("Sam Rivera", "manager")
     assert plane.answer is not None
     assert plane.answer.value == "William Nakamura"
 
@@ -144,93 +144,87 @@ def test_a_plan_is_ahead_and_says_so(tmp_path: Path) -> None:
     assert "stroke-dasharray" in plane.svg()
 
 
-def test_a_denial_and_an_erasure_leave_their_word(tmp_path: Path) -> None:
-    with tenure.connect(":memory:") as memory:
-        memory.write("Sam", "office", "Rome", valid_from="2026-01-01T00:00:00Z")
-        memory.write("Sam", "office", "Rome", op="deny", valid_from="2026-02-01T00:00:00Z")
-        memory.write("Ann", "title", "cook")
-        kept = memory.write("Ann", "office", "Rome")
-        memory.erase(kept.object_id, reason="asked for")
-        assert "| denied ->" in memory.as_of().plane("Sam", "office").text()
-        assert "Rome" not in memory.as_of().plane("Ann", "office").text()
+def test_a_denial_and_an_erasure_leave_their_word(memory: tenure.Memory) -> None:
+    memory.write("Sam", "office", "Rome", valid_from="2026-01-01T00:00:00Z")
+    memory.write("Sam", "office", "Rome", op="deny", valid_from="2026-02-01T00:00:00Z")
+    memory.write("Ann", "title", "cook")
+    kept = memory.write("Ann", "office", "Rome")
+    memory.erase(kept.object_id, reason="asked for")
+    assert "| denied ->" in memory.as_of().plane("Sam", "office").text()
+    assert "Rome" not in memory.as_of().plane("Ann", "office").text()
 
 
-def test_what_may_not_be_seen_is_not_drawn(tmp_path: Path) -> None:
-    with tenure.connect(":memory:") as memory:
-        memory.write("Sam", "office", "Rome", valid_from="2026-01-01T00:00:00Z")
-        memory.write(
-            "Sam",
-            "office",
-            "canary",
-            op="correct",
-            valid_from="2026-02-01T00:00:00Z",
-            allow_roles=("auditor",),
-        )
-        plane = memory.bind(Principal(user="ann")).as_of().plane("Sam", "office")
-        assert "canary" not in plane.text() + plane.svg()
-        assert plane.answer is not None
-        assert plane.answer.state is BeliefState.WITHHELD
+def test_what_may_not_be_seen_is_not_drawn(memory: tenure.Memory) -> None:
+    memory.write("Sam", "office", "Rome", valid_from="2026-01-01T00:00:00Z")
+    memory.write(
+        "Sam",
+        "office",
+        "canary",
+        op="correct",
+        valid_from="2026-02-01T00:00:00Z",
+        allow_roles=("auditor",),
+    )
+    plane = memory.bind(Principal(user="ann")).as_of().plane("Sam", "office")
+    assert "canary" not in plane.text() + plane.svg()
+    assert plane.answer is not None
+    assert plane.answer.state is BeliefState.WITHHELD
 
 
-def test_many_values_stand_together(tmp_path: Path) -> None:
-    with tenure.connect(":memory:") as memory:
-        memory.write("Sam", "skill", "Rust", valid_from="-infinity", valid_until=NOW)
-        memory.write("Sam", "skill", "Go", valid_from="-infinity", valid_until=NOW)
-        plane = memory.as_of("2020-01-01T00:00:00Z").plane("Sam", "skill")
-        assert sorted(str(plane.answer.value).split(", ")) == ["Go", "Rust"]
-        assert "2020" in plane.sentence
-        assert "o 1 Jan 20" in plane.text(120)
-        assert ElementTree.fromstring(plane.svg()) is not None
+def test_many_values_stand_together(memory: tenure.Memory) -> None:
+    memory.write("Sam", "skill", "Rust", valid_from="-infinity", valid_until=NOW)
+    memory.write("Sam", "skill", "Go", valid_from="-infinity", valid_until=NOW)
+    plane = memory.as_of("2020-01-01T00:00:00Z").plane("Sam", "skill")
+    assert sorted(str(plane.answer.value).split(", ")) == ["Go", "Rust"]
+    assert "2020" in plane.sentence
+    assert "o 1 Jan 20" in plane.text(120)
+    assert ElementTree.fromstring(plane.svg()) is not None
 
 
-def test_a_merge_is_an_edge_of_knowledge(tmp_path: Path) -> None:
-    with tenure.connect(":memory:") as memory:
-        first = memory.write("Sam Lee", "office", "Rome", valid_from="2026-01-01T00:00:00Z")
-        second = memory.write("Samuel Leeds", "office", "Oslo", valid_from="2026-02-01T00:00:00Z")
-        before = memory.as_of()
-        memory.entities.merge(first.entity, second.entity)
-        plane = memory.as_of().plane("Sam Lee", "office")
-        then = replace(plane, valid=before.valid, known=before.tx)
-        assert plane.answer.value == "Oslo"
-        assert then.answer.value == before.value("Sam Lee", "office") == "Rome"
+def test_a_merge_is_an_edge_of_knowledge(memory: tenure.Memory) -> None:
+    first = memory.write("Sam Lee", "office", "Rome", valid_from="2026-01-01T00:00:00Z")
+    second = memory.write("Samuel Leeds", "office", "Oslo", valid_from="2026-02-01T00:00:00Z")
+    before = memory.as_of()
+    memory.entities.merge(first.entity, second.entity)
+    plane = memory.as_of().plane("Sam Lee", "office")
+    then = replace(plane, valid=before.valid, known=before.tx)
+    assert plane.answer.value == "Oslo"
+    assert then.answer.value == before.value("Sam Lee", "office") == "Rome"
 
 
-def test_nothing_known_is_said(memory: tenure.Memory) -> None:
-    plane = memory.as_of().plane("Sam Rivera", "team")
+def test_nothing_known_is_said(orchids: tenure.Memory) -> None:
+    plane = orchids.as_of().plane("Sam Rivera", "team")
     assert plane.text() == "Samantha Rivera, team: nothing was ever known\n"
     assert plane.answer is None
     assert plane.latest is None
     assert "not known" in plane.svg()
 
 
-def test_an_unknown_slot_or_entity_is_refused(memory: tenure.Memory) -> None:
+def test_an_unknown_slot_or_entity_is_refused(orchids: tenure.Memory) -> None:
     with pytest.raises(tenure.InvalidInput, match="pricing_tier"):
-        memory.as_of().plane("Orchid Foods", "pricing")
+        orchids.as_of().plane("Orchid Foods", "pricing")
     with pytest.raises(tenure.NotFound):
-        memory.as_of().plane("Nobody", "office")
+        orchids.as_of().plane("Nobody", "office")
 
 
-def test_a_long_answer_is_cut_where_it_stands_under_the_drawing() -> None:
-    with tenure.connect(":memory:") as memory:
-        memory.write("Sam Rivera", "office", "Room " + "x" * 200)
-        lines = memory.as_of().plane("Sam Rivera", "office").text(80).split("\n\n")[0].splitlines()
+def test_a_long_answer_is_cut_where_it_stands_under_the_drawing(memory: tenure.Memory) -> None:
+    memory.write("Sam Rivera", "office", "Room " + "x" * 200)
+    lines = memory.as_of().plane("Sam Rivera", "office").text(80).split("\n\n")[0].splitlines()
     assert max(map(len, lines)) <= 80
     assert any("= Room x" in line and line.endswith("…") for line in lines)
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
-def test_no_line_is_wider_than_asked(memory: tenure.Memory, width: int) -> None:
+def test_no_line_is_wider_than_asked(orchids: tenure.Memory, width: int) -> None:
     for entity, slot in (ORCHID, ("Atlas", "deadline"), ("Sam Rivera", "manager")):
-        lines = memory.as_of().plane(entity, slot).text(width).split("\n\n")[0].splitlines()
+        lines = orchids.as_of().plane(entity, slot).text(width).split("\n\n")[0].splitlines()
         drawn = [line for line in lines if re.match(r"[^|+]*[|+]", line) and "as known" not in line]
         assert max(map(len, drawn)) <= width
 
 
-def test_the_picture_is_inert_and_says_what_it_shows(tmp_path: Path) -> None:
-    with tenure.connect(":memory:") as memory:
-        name = "<script>alert(1)</script>\u202e"
-        memory.write(name, "office", "</svg><script>")
-        plane = memory.as_of().plane(name, "office")
+def test_the_picture_is_inert_and_says_what_it_shows(memory: tenure.Memory) -> None:
+    name = "<script>alert(1)</script>\u202e"
+    memory.write(name, "office", "</svg><script>")
+    plane = memory.as_of().plane(name, "office")
     drawing = ElementTree.fromstring(plane.svg())
     tags = {element.tag.rpartition("}")[2] for element in drawing.iter()}
     assert tags <= {"svg", "title", "desc", "defs", "pattern", "rect", "text", "line", "circle"}
@@ -246,15 +240,14 @@ def texts_of(drawing: str) -> list[str]:
     return [element.text or "" for element in elements if element.tag.endswith("text")]
 
 
-def test_each_value_has_its_name_and_its_colour_and_so_has_what_lost() -> None:
-    with tenure.connect(":memory:") as memory:
-        for office, month in (("Rome", 1), ("Oslo", 3), ("Rome", 5)):
-            memory.write("Sam Rivera", "office", office, valid_from=f"2026-0{month}-01T00:00:00Z")
-        memory.write(
-            "Sam Rivera", "office", "Lima",
-            valid_from="2026-03-01T00:00:00Z", source_origin="https://x.example",
-        )  # fmt: skip
-        plane = memory.as_of().plane("Sam Rivera", "office")
+def test_each_value_has_its_name_and_its_colour_and_so_has_what_lost(memory: tenure.Memory) -> None:
+    for office, month in (("Rome", 1), ("Oslo", 3), ("Rome", 5)):
+        memory.write("Sam Rivera", "office", office, valid_from=f"2026-0{month}-01T00:00:00Z")
+    memory.write(
+        "Sam Rivera", "office", "Lima",
+        valid_from="2026-03-01T00:00:00Z", source_origin="https://x.example",
+    )  # fmt: skip
+    plane = memory.as_of().plane("Sam Rivera", "office")
     fills: dict[str, set[str]] = {}
     drawing = plane.svg()
     for rectangle, box in zip(
@@ -268,13 +261,12 @@ def test_each_value_has_its_name_and_its_colour_and_so_has_what_lost() -> None:
     assert "Lima" in texts_of(drawing)
 
 
-def test_a_place_of_the_picture_asks_the_point_that_it_shows() -> None:
-    with tenure.connect(":memory:") as memory:
-        for month in range(1, 5):
-            memory.write(
-                "Sam Rivera", "office", f"Room {month}", valid_from=f"2026-0{month}-01T00:00:00Z"
-            )
-        plane = memory.as_of().plane("Sam Rivera", "office")
+def test_a_place_of_the_picture_asks_the_point_that_it_shows(memory: tenure.Memory) -> None:
+    for month in range(1, 5):
+        memory.write(
+            "Sam Rivera", "office", f"Room {month}", valid_from=f"2026-0{month}-01T00:00:00Z"
+        )
+    plane = memory.as_of().plane("Sam Rivera", "office")
     moments = [*around(plane.valid_edges())]
     for valid, band in product(moments, plane.bands):
         asked = replace(plane, valid=valid, known=band.known_from)
@@ -284,11 +276,10 @@ def test_a_place_of_the_picture_asks_the_point_that_it_shows() -> None:
         assert shown.answer == asked.answer
 
 
-def test_a_plane_of_before_anything_was_known_says_so() -> None:
-    with tenure.connect(":memory:") as memory:
-        receipt = memory.write("Sam Rivera", "office", "Rome", valid_from="2026-01-01T00:00:00Z")
-        view = memory.as_of("2026-03-01T00:00:00Z", "2020-01-01T00:00:00Z")
-        sentence = view.plane(str(receipt.entity), "office").sentence
+def test_a_plane_of_before_anything_was_known_says_so(memory: tenure.Memory) -> None:
+    receipt = memory.write("Sam Rivera", "office", "Rome", valid_from="2026-01-01T00:00:00Z")
+    view = memory.as_of("2026-03-01T00:00:00Z", "2020-01-01T00:00:00Z")
+    sentence = view.plane(str(receipt.entity), "office").sentence
     assert sentence.startswith(
         "On 1 January 2020 nothing was known of it. Today we know it was Rome"
     )
@@ -313,7 +304,7 @@ def test_the_command_draws_it(file: Path, tmp_path: Path) -> None:
     assert '"value": "premium"' in answer
 
 
-def test_the_owner_reads_who_entered_it(memory: tenure.Memory) -> None:
-    plane = memory.bind(replace(OWNER)).as_of().plane(*ORCHID)
+def test_the_owner_reads_who_entered_it(orchids: tenure.Memory) -> None:
+    plane = orchids.bind(replace(OWNER)).as_of().plane(*ORCHID)
     assert isinstance(plane, TimePlane)
     assert {belief.actor for band in plane.bands for belief in band.beliefs} == {"service"}

@@ -30,9 +30,10 @@ def test_the_log_names_the_metrics_that_alert(
     assert not any("signal_density" in line.message for line in caplog.records)
 
 
-def test_a_log_that_is_not_kept_costs_no_measure(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_log_that_is_not_kept_costs_no_measure(
+    memory: tenure.Memory, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.WARNING, logger="tenure.compile")
-    with tenure.connect(":memory:") as memory:
-        memory.compile("analytical_reporting", "tariff", evidence=["The room is blue."])
-        memory.flush()
+    memory.compile("analytical_reporting", "tariff", evidence=["The room is blue."])
+    memory.flush()
     assert not caplog.records

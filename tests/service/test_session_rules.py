@@ -11,6 +11,7 @@ from tenure.schema.errors import Conflict, ContextBudgetExhausted, InvalidInput,
 from tenure.service.sessions.core import SessionLog
 from tenure.service.sessions.decision import RequestTarget
 from tenure.service.sessions.session import Session
+from tenure.tests.support.refusals import refused
 from tenure.window.events import EventKind, WindowEvent
 from tenure.window.units import RECALL_TOOL
 
@@ -189,9 +190,8 @@ def test_a_handle_that_is_behind_reads_on_before_it_does_anything(tmp_path: Path
         a.on_turn_end("Done.")
         a.on_turn_start("My order is R-5520.")
         assert "R-5520" in request_text(b)
-        with pytest.raises(Conflict) as refusal:
+        with refused(Conflict, "turn_open_elsewhere"):
             b.on_turn_start("Next.")
-        assert refusal.value.code == "turn_open_elsewhere"
         a.on_turn_end("Found.")
         b.on_turn_start("Next.")
         b.on_turn_end("Yes.")
@@ -485,9 +485,8 @@ def test_an_old_session_is_refused_with_what_to_do(memory: Memory) -> None:
         seq=2, kind=EventKind.EDITED, body={"reason": "price", "changes": []}, texts=()
     )
     session._core.log.append(1, [event])
-    with pytest.raises(InvalidInput) as refusal:
+    with refused(InvalidInput, "old_session"):
         memory.session("old")
-    assert refusal.value.code == "old_session"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from tenure.schema.policy import DEFAULT
 from tenure.schema.principal import Principal
 from tenure.service.client.connect import connect
 from tenure.service.client.memory import Memory
+from tenure.tests.support.refusals import refused
 
 HOUR = 3_600_000_000
 NOTE = {"why_it_matters": "alpha plan"}
@@ -64,9 +65,8 @@ def test_each_layer_is_seen_by_its_own_and_by_nobody_else(owner: Memory) -> None
 
 def test_a_layer_without_its_id_is_refused(owner: Memory) -> None:
     for layer in ("session", "task", "project"):
-        with pytest.raises(InvalidInput) as caught:
+        with refused(InvalidInput, "scope_missing"):
             owner.write(content="alpha.", layer=layer, **NOTE)
-        assert caught.value.code == "scope_missing"
 
 
 def test_working_memory_lives_until_its_time_or_its_session_ends(

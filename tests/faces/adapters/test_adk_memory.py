@@ -16,6 +16,7 @@ from google.adk.sessions.session import Session
 from google.genai import types
 
 from tenure.faces.adapters.adk import adk_memory_service
+from tenure.tests.support.refusals import refused
 
 WORDS = {"app_name": "office", "query": "espresso machine"}
 
@@ -92,9 +93,8 @@ def test_a_memory_of_one_user_serves_no_other(memory: Memory) -> None:
     service = adk_memory_service(memory.bind(Principal(tenant="default", user="ann")))
     asyncio.run(service.add_session_to_memory(session(said("user", "espresso machine", 1))))
     assert len(found(service)) == 1
-    with pytest.raises(Forbidden) as refusal:
+    with refused(Forbidden, "scope_not_yours"):
         found(service, user="bob")
-    assert refusal.value.code == "scope_not_yours"
 
 
 def test_the_roles_of_the_owner_are_not_lent_to_users(memory: Memory, service: Any) -> None:

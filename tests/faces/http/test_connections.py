@@ -40,6 +40,12 @@ def answer_of(connection: socket.socket) -> bytes:
 
 
 @pytest.fixture
+def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(connections, "_LOOK_S", 0.05)
+
+
+@pytest.fixture
 def many_handles() -> Iterator[None]:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < 2 * HANDLES:
@@ -103,11 +109,8 @@ def test_who_sends_a_part_and_no_more_is_let_go(
         assert answer_of(connection) == b""
 
 
-def test_a_head_that_drips_is_no_progress(
-    server: RunningServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connections, "PATIENCE_S", 0.5)
-    monkeypatch.setattr(connections, "_LOOK_S", 0.05)
+@pytest.mark.usefixtures("little_patience")
+def test_a_head_that_drips_is_no_progress(server: RunningServer) -> None:
     start_s = time.monotonic()
     with connection_to(server.url) as connection, pytest.raises(ConnectionError):
         while time.monotonic() < start_s + 10:
@@ -115,11 +118,8 @@ def test_a_head_that_drips_is_no_progress(
             time.sleep(0.05)
 
 
-def test_who_reads_no_answer_is_let_go(
-    server: RunningServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connections, "PATIENCE_S", 0.5)
-    monkeypatch.setattr(connections, "_LOOK_S", 0.05)
+@pytest.mark.usefixtures("little_patience")
+def test_who_reads_no_answer_is_let_go(server: RunningServer) -> None:
     request = b"GET /v1/openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     with connection_to(server.url) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
@@ -133,11 +133,8 @@ def test_who_reads_no_answer_is_let_go(
                     continue
 
 
-def test_a_slow_body_that_goes_on_is_taken(
-    server: RunningServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connections, "PATIENCE_S", 0.5)
-    monkeypatch.setattr(connections, "_LOOK_S", 0.05)
+@pytest.mark.usefixtures("little_patience")
+def test_a_slow_body_that_goes_on_is_taken(server: RunningServer) -> None:
     body = b'{"text": "slow"}'
     lines = (
         "POST /v1/view/search HTTP/1.1",

@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from typing import Any
@@ -14,16 +13,10 @@ import tenure
 from tenure.faces.http import heavy_calls
 from tenure.faces.http.heavy_calls import MOST_IN_ALL, HeavyCalls
 from tenure.service.writing.write import Writer
-from tenure.tests.faces.http.served import RunningServer, serving
+from tenure.tests.faces.http.served import RunningServer
+from tenure.tests.support.refusals import refused
 
 ANN, BOB = (tenure.Principal(user=user) for user in ("ann", "bob"))
-
-
-@pytest.fixture
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    folder = tmp_path_factory.mktemp("server")
-    with tenure.connect(f"{folder}/stores/") as memory, serving(memory, folder) as server:
-        yield server
 
 
 def test_a_call_waits_for_the_one_before_it_and_then_runs() -> None:
@@ -65,9 +58,8 @@ def test_a_place_is_free_again_after_an_error_and_after_a_refusal(
                 caller = tenure.Principal(user=f"user-{number}")
                 await places.enter_async_context(calls.place(caller))
             for caller in (ANN, tenure.Principal(user="user-0")):
-                with pytest.raises(tenure.Unavailable) as refusal:
+                with refused(tenure.Unavailable, "too_busy"):
                     await places.enter_async_context(calls.place(caller))
-                assert refusal.value.code == "too_busy"
         async with calls.place(ANN):
             pass
 

@@ -15,6 +15,7 @@ from tenure.faces.cli.main import app
 from tenure.faces.http.api import AnswerBook
 from tenure.faces.http.control import ControlFile
 from tenure.tests.faces.http.served import RunningServer, serving
+from tenure.tests.support.refusals import refused
 
 NAME = "Mara Lindqvist"
 
@@ -127,9 +128,8 @@ def test_a_control_file_that_is_damaged_says_so(tmp_path: Path) -> None:
     with tenure.connect(str(tmp_path / "team.db")) as memory:
         memory.write(NAME, "office", "Chicago")
         (tmp_path / "team.db.control").write_bytes(b"this is no database" * 100)
-        with pytest.raises(tenure.Unavailable) as refusal:
+        with refused(tenure.Unavailable, "answers_unreachable"):
             memory.erase(entity=NAME, reason="asked")
-        assert refusal.value.code == "answers_unreachable"
 
 
 def test_a_control_file_of_no_server_yet_is_left_as_it_is(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from tenure.faces.http.control import ControlFile
 from tenure.faces.http.keys import TOKEN_SECONDS, KeyRing
 from tenure.service.calls.table import Permit
 from tenure.service.settings import OidcIssuer
+from tenure.tests.support.refusals import refused
 
 READ, ISSUE = Permit.READ.value, Permit.ISSUE.value
 ANN = Principal(tenant="acme", user="ann", roles={"member"}, projects={"nova"})
@@ -88,9 +89,8 @@ def test_a_key_ends(ring: KeyRing, clock: Clock) -> None:
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan")])
 def test_a_key_that_has_ended_when_it_is_made_is_refused(ring: KeyRing, seconds: float) -> None:
-    with pytest.raises(InvalidInput) as refusal:
+    with refused(InvalidInput, "out_of_range"):
         ring.create(ANN, [READ], seconds=seconds)
-    assert refusal.value.code == "out_of_range"
     assert ring.records(ANN.tenant) == ()
 
 
@@ -145,9 +145,8 @@ def test_a_token_is_short_and_holds_no_more_than_its_key(ring: KeyRing, clock: C
 )
 def test_a_token_beyond_its_key_is_refused(ring: KeyRing, fields: dict[str, Any]) -> None:
     credential = ring.credential(ring.create(SERVICE, [READ, ISSUE]))
-    with pytest.raises(Forbidden) as refusal:
+    with refused(Forbidden, "above_key_permission"):
         ring.issue(credential, fields)
-    assert refusal.value.code == "above_key_permission"
 
 
 def test_a_key_of_one_user_speaks_for_nobody_else(ring: KeyRing) -> None:
@@ -172,9 +171,8 @@ def test_no_key_speaks_for_the_platform(ring: KeyRing) -> None:
 def test_permits_are_asked_for(ring: KeyRing) -> None:
     credential = ring.credential(ring.create(ANN, [READ]))
     credential.require(Permit.READ)
-    with pytest.raises(Forbidden) as refusal:
+    with refused(Forbidden, "permission_required"):
         credential.require(Permit.WRITE)
-    assert refusal.value.code == "permission_required"
     ring.credential(ring.create(ANN, [Permit.ADMIN])).require(Permit.ERASE)
 
 

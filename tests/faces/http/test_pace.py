@@ -8,6 +8,7 @@ import pytest
 import tenure
 from tenure.faces.http.connections import CallPace
 from tenure.tests.faces.http.served import RunningServer, serving
+from tenure.tests.support.refusals import refused
 
 
 @pytest.fixture
@@ -40,11 +41,12 @@ def test_a_caller_who_asks_too_often_is_told_when_to_go_on(server: RunningServer
 
 
 def test_a_remote_client_meets_it_as_what_a_retry_may_mend(server: RunningServer) -> None:
-    with tenure.connect(server.url, token=server.key(user="kim")) as memory:
-        with pytest.raises(tenure.Unavailable) as refusal:
-            for _ in range(5):
-                memory.log()
-        assert refusal.value.code == "too_many_requests"
+    with (
+        tenure.connect(server.url, token=server.key(user="kim")) as memory,
+        refused(tenure.Unavailable, "too_many_requests"),
+    ):
+        for _ in range(5):
+            memory.log()
 
 
 def test_without_a_limit_nobody_is_counted() -> None:

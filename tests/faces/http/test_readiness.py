@@ -2,11 +2,11 @@
 
 import sqlite3
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import tenure
-from tenure.faces.http.memories import Memories
 from tenure.faces.http.readiness import Readiness
 
 
@@ -27,6 +27,17 @@ def examined(readiness: Readiness) -> str:
     return readiness.word()
 
 
+@contextmanager
+def ready_store(path: Path) -> Iterator[tuple[Readiness, Clock]]:
+    """What is said of a sound store, asked once."""
+    clock = Clock()
+    with tenure.connect(str(path)) as memory:
+        memory.write("Sam Rivera", "office", "Oslo")
+        readiness = Readiness(memory, "default", clock)
+        assert examined(readiness) == "ready"
+        yield readiness, clock
+
+
 def alter(path: Path, statement: str) -> None:
     with closing(sqlite3.connect(path)) as db:
         db.execute(statement)
@@ -34,12 +45,8 @@ def alter(path: Path, statement: str) -> None:
 
 
 def test_a_damaged_store_is_not_ready_and_recovers(tmp_path: Path) -> None:
-    path, clock = tmp_path / "team.db", Clock()
-    with tenure.connect(str(path)) as memory:
-        memory.write("Sam Rivera", "office", "Oslo")
-        readiness = Readiness(Memories(memory), "default", clock)
-        assert examined(readiness) == "ready"
-
+    path = tmp_path / "team.db"
+    with ready_store(path) as (readiness, clock):
         alter(path, "DROP TRIGGER counter_rises")
         alter(path, "UPDATE counter SET next_vid = next_vid - 1")
         assert examined(readiness) == "ready"  # what was found an hour ago still counts
@@ -53,11 +60,7 @@ def test_a_damaged_store_is_not_ready_and_recovers(tmp_path: Path) -> None:
 
 
 def test_a_store_that_comes_back_is_ready_again(tmp_path: Path) -> None:
-    clock = Clock()
-    with tenure.connect(str(tmp_path / "team.db")) as memory:
-        memory.write("Sam Rivera", "office", "Oslo")
-        readiness = Readiness(Memories(memory), "default", clock)
-        assert examined(readiness) == "ready"
+    with ready_store(tmp_path / "team.db") as (readiness, clock):
         alter(tmp_path / "team.db", "PRAGMA user_version = 999")
         assert readiness.word() == "ready"  # asked at most every ten seconds
         clock.now_s += 11
@@ -65,12 +68,8 @@ def test_a_store_that_comes_back_is_ready_again(tmp_path: Path) -> None:
 
 
 def test_a_store_whose_file_is_moved_away_is_not_ready_until_it_is_back(tmp_path: Path) -> None:
-    path, clock = tmp_path / "team.db", Clock()
-    with tenure.connect(str(path)) as memory:
-        memory.write("Sam Rivera", "office", "Oslo")
-        readiness = Readiness(Memories(memory), "default", clock)
-        assert examined(readiness) == "ready"
-
+    path = tmp_path / "team.db"
+    with ready_store(path) as (readiness, clock):
         path.rename(tmp_path / "elsewhere.db")
         clock.now_s += 11
         time.sleep(1.1)  # a reader looks at its file once a second

@@ -4,6 +4,7 @@ import contextlib
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import neo4j
 import pytest
@@ -11,7 +12,6 @@ from neo4j import exceptions as driver_errors
 
 from tenure.schema.errors import Forbidden, InvalidInput, TenureError, Unavailable
 from tenure.store.neo4j.connect import (
-    Component,
     DriverSettings,
     ServerFacts,
     as_tenure_error,
@@ -104,9 +104,9 @@ def test_a_server_of_an_unknown_protocol_is_no_neo4j() -> None:
     assert (error.code, error.data["reason"]) == ("store_unreachable", "not_neo4j")
 
 
-def _components(version: str, *languages: str) -> tuple[Component, ...]:
-    kernel = Component(name="Neo4j Kernel", versions=(version,), edition="community")
-    cypher = Component(name="Cypher", versions=languages, edition="")
+def _components(version: str, *languages: str) -> tuple[dict[str, Any], ...]:
+    kernel = {"name": "Neo4j Kernel", "versions": (version,), "edition": "community"}
+    cypher = {"name": "Cypher", "versions": languages, "edition": ""}
     return (kernel, cypher) if languages else (kernel,)
 
 
@@ -141,7 +141,7 @@ def test_an_older_server_is_refused_with_what_is_needed(version: str) -> None:
     ],
 )
 def test_what_only_looks_like_neo4j_is_refused(
-    agent: str, components: tuple[Component, ...]
+    agent: str, components: tuple[dict[str, Any], ...]
 ) -> None:
     with pytest.raises(Unavailable, match="is not Neo4j") as posing:
         server_facts(agent, components, TARGET)

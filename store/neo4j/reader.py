@@ -18,7 +18,7 @@ from operator import itemgetter
 from typing import Any, Final, LiteralString
 
 from ...resolution.known import Lookup
-from ...schema.claim import Assertion, Edge, MentionLink, Version
+from ...schema.claim import Assertion, Edge, Version
 from ...schema.entity import Review
 from ...schema.errors import NotFound
 from ...schema.interval import INF_US, MIN_US
@@ -421,11 +421,6 @@ class Neo4jReader(SharedReads):
         """The edges from or to objects known at a tx."""
         ids, pin_us = distinct(object_ids), self.pin(tx_us)
         return tuple(map(codec.edge, self._calls.column(core.EDGES, object_ids=ids, tx=pin_us)))
-
-    def mentions(self, object_ids: Sequence[str]) -> tuple[MentionLink, ...]:
-        """The names inside the texts of objects, by object id, then start."""
-        values = self._calls.column(register.MENTIONS, object_ids=distinct(object_ids))
-        return tuple(map(codec.mention, values))
 
     def actions(
         self, *, open_only: bool, tx_us: int, kind: ActionKind | None = None

@@ -223,7 +223,7 @@ RECEIPTS: Final = RecordTable(
 )
 EDGES: Final = RecordTable(Edge, "edge")
 SLOTS: Final = RecordTable(SlotRecord, "slot", "slot_key", ("slot_key", "subject_id"))
-MENTIONS: Final = RecordTable(MentionLink, "mention")
+MENTIONS: Final = RecordTable(MentionLink, "mention", "object_id, start", ("object_id",))
 FLAGS: Final = RecordTable(Flag, "flag")
 CANONICAL: Final = RecordTable(CanonicalId, "canonical", order="raw_id")
 USAGE: Final = RecordTable(Usage, "usage", "object_id", ("object_id",), order="object_id")

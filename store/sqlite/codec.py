@@ -298,7 +298,6 @@ ENCODERS: Final[Mapping[str, Callable[[Any], Line]]] = _by_table(line_encoder)
 """The encoders of records by the names of their tables."""
 edge: Final = line_decoder(tables.EDGES, _LISTS)
 event: Final = line_decoder(tables.EVENTS, _LISTS)
-mention: Final = line_decoder(tables.MENTIONS, _LISTS)
 entity: Final = line_decoder(tables.ENTITIES, _LISTS)
 alias: Final = line_decoder(tables.ALIASES, _LISTS)
 identifier: Final = line_decoder(tables.IDENTIFIERS, _LISTS)

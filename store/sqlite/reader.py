@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
-from ...schema.claim import Assertion, Edge, MentionLink
+from ...schema.claim import Assertion, Edge
 from ...schema.entity import Review
 from ...schema.interval import INF_US, MIN_US
 from ...schema.vocabulary import ActionKind
@@ -195,11 +195,6 @@ class SqliteReader(Timelines, SqliteRegister, ClaimLookups):
         """Return the edges from or to objects known at a tx."""
         bound = {"objects": codec.list_json(object_ids), "tx": tx_us}
         return tuple(map(codec.edge, self._db.execute(sql.EDGES, bound)))
-
-    def mentions(self, object_ids: Sequence[str]) -> tuple[MentionLink, ...]:
-        """Return the names inside the texts of objects, by object id, then start."""
-        ids = codec.list_json(dict.fromkeys(object_ids))
-        return tuple(map(codec.mention, self._db.execute(sql.MENTIONS, (ids,))))
 
     def actions(
         self, *, open_only: bool, tx_us: int, kind: ActionKind | None = None

@@ -11,7 +11,7 @@ from ...schema.entity import AUDIT, SUGGESTION
 from ...schema.interval import INF_US as _OPEN
 from ..port import tables
 from .schema import EMPTY_PATHS
-from .sql import ALL_EDGES, ALL_MENTIONS, ALL_VECTORS, FLAGS, PUT_EDGE, PUT_FLAG
+from .sql import ALL_EDGES, ALL_MENTIONS, ALL_VECTORS, FLAGS, MENTIONS, PUT_EDGE, PUT_FLAG
 
 
 def _select(table: tables.RecordTable[Any], prefix: str) -> str:
@@ -38,7 +38,7 @@ FIND: Final = {
     (table.name, column): _find(table, column)
     for table in tables.EXPORT_TABLES.values()
     for column in table.columns
-}
+} | {("mention", "object_id"): MENTIONS}
 """The records of a table by one of its columns."""
 EXPORTS: Final = {
     table.name: f"{_select(table, 't')} FROM {table.name} t ORDER BY {table.order}"

@@ -245,7 +245,7 @@ PUT_MENTION: Final = """
 INSERT INTO mention (claim_id, start, until, entity_id)
 SELECT claim_id, ?, ?, ? FROM claim WHERE object_id = ?"""
 _MENTION: Final = """SELECT c.object_id, m.entity_id, m.start, m.until FROM """
-MENTIONS: Final = f"""{_MENTION} json_each(?) j CROSS JOIN claim c ON c.object_id = j.value
+MENTIONS: Final = f"""{_MENTION} json_each(:ids) j CROSS JOIN claim c ON c.object_id = j.value
 CROSS JOIN mention m ON m.claim_id = c.claim_id ORDER BY c.object_id, m.start"""
 ALL_MENTIONS: Final = f"""{_MENTION} mention m CROSS JOIN claim c ON c.claim_id = m.claim_id
 ORDER BY m.claim_id, m.start"""

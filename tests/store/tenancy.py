@@ -54,7 +54,7 @@ from tenure.store.port.store import (
     VectorRow,
     WriteTx,
 )
-from tenure.store.port.tables import ACTIONS, EVENTS, RECEIPTS, REVIEWS, SLOTS, USAGE
+from tenure.store.port.tables import ACTIONS, EVENTS, MENTIONS, RECEIPTS, REVIEWS, SLOTS, USAGE
 from tenure.store.transfer.transfer import export_lines
 from tenure.tests.store.builders import Say, add, after, alias, commit, entity, event
 from tenure.tests.store.contract.test_port_identity import judgement
@@ -268,7 +268,7 @@ ASKED_OF_READERS: Mapping[str, Callable[[Any], object]] = {
     "Reader.reviews": lambda r: r.reviews(),
     "Reader.entity_ids": lambda r: r.entity_ids(),
     "Reader.object_ids": lambda r: r.object_ids("", limit=100),
-    "Reader.mentions": lambda r: r.mentions(IDS),
+    "ClaimReads.find, mentions": lambda r: r.find(MENTIONS, "object_id", IDS),
     "Reader.expect": lambda r: r.expect(lambda: NextReads(**SEEN, entity_ids=ENTITIES)),
     "Reader.slot_in_use": lambda r: r.slot_in_use("seat"),
     "Reader.decaying": lambda r: r.decaying(point=POINT),

@@ -14,13 +14,6 @@ from .template import all_nodes, nodes_by, statement
 
 _statement: Final = partial(statement, fragments=_FRAGMENTS)
 
-MENTIONS: Final[LiteralString] = """
-UNWIND $given.object_ids AS object_id
-MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})-[m:MENTIONS]->(e:Entity)
-RETURN m {.start, end: m.until, object_id: c.object_id, entity_id: e.entity_id} AS record
-ORDER BY c.object_id, m.start
-"""
-
 # --- asking the register
 
 FIND: Final[Mapping[str, LiteralString]] = {
@@ -43,6 +36,12 @@ FIND: Final[Mapping[str, LiteralString]] = {
         "Slot", "t.about_id = id AND t.slot >= '' AND t.subject_id = id", order="t.slot_key"
     ),
     "usage.object_id": nodes_by("Usage", "t.object_id = id", order="t.object_id"),
+    "mention.object_id": """
+UNWIND $given.ids AS id
+MATCH (c:Claim {tenant_id: $tenant, object_id: id})-[m:MENTIONS]->(e:Entity)
+RETURN m {.start, end: m.until, object_id: c.object_id, entity_id: e.entity_id} AS record
+ORDER BY c.object_id, m.start
+""",
 }
 """The records of a table by one of its columns."""
 

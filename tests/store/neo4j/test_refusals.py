@@ -84,6 +84,8 @@ def test_a_writer_that_waits_too_long_for_the_tenants_lock_is_told(
 ) -> None:
     holder = open_store(neo4j_server.uri, auth=neo4j_server.auth, settings=strict_settings())
     holder.ensure(tenant)
+    # The server plans the statements of a write at the first one, which may take its second.
+    commit(holder, [Say(object_id="first")], tenant=tenant)
     hurried = open_store(
         neo4j_server.uri,
         auth=neo4j_server.auth,

@@ -40,7 +40,7 @@ from ...schema.vocabulary import ActionKind, EdgeKind, Op, Status
 from ...schema.write import Moment
 from ...store.commit.work import action_id
 from ...store.port.store import Ask, Point, Reader, TxEvent
-from ...store.port.tables import EVENTS, RECEIPTS
+from ...store.port.tables import EVENTS, MENTIONS, RECEIPTS
 from ...store.timeline.state import history_row, plain_value
 from ..backend.caller import FAR_US, Caller, instant, unknown_object
 from .actors import WRITES, ActorReader
@@ -558,7 +558,7 @@ def _link(edge: Edge, object_id: str) -> Link:
 
 
 def _mentions(reader: Reader, version: Version, tx_us: int) -> tuple[MentionView, ...]:
-    links = reader.mentions([version.row.claim.object_id])
+    links = reader.find(MENTIONS, "object_id", [version.row.claim.object_id])
     if not links:
         return ()
 

@@ -34,8 +34,8 @@ from ...schema.entity import EntityRef, Judgement
 from ...schema.errors import NotFound
 from ...schema.principal import AUDIT, STEWARD, TENANT_SCOPE, Principal, Scope, Sight
 from ...schema.slots import STRUCTURE_SLOTS, Slot, Vocabulary
-from ...schema.values import micros, moment, stamp_time
-from ...schema.vocabulary import ObjectType, SlotStatus, ValueType, parse
+from ...schema.values import canonical_value, micros, moment, stamp_time
+from ...schema.vocabulary import ObjectType, SlotStatus, Status, ValueType, parse
 from ...schema.write import Moment
 from ...store.commit.roots import Roots
 from ...store.port.records import RecordKind
@@ -152,10 +152,8 @@ class View(Caller):
             shape = self._shaper(subject.reader, versions, subject.register)
             states: dict[str, SlotState] = {}
             for name, rows in sorted(by_slot.items()):
-                definition = self._definition(name)
-                states[name] = slot_state(
-                    rows, many=definition.many, shape=shape, at_us=self._point.valid_us
-                )
+                many = self._definition(name).many
+                states[name] = slot_state(rows, many=many, shape=shape, at_us=self._point.valid_us)
             return states
 
     def timeline(self, entity: EntityLike, slot: str) -> tuple[Segment, ...]:
@@ -380,6 +378,36 @@ class View(Caller):
         shape = self._shaper(subject.reader, versions) if slot.relates else None
         state = slot_state(versions, many=slot.many, shape=shape)
         return state.values if state.status is SlotStatus.CLEAN else ()
+
+    def _value_start(
+        self, entity: EntityLike, name: str, value: Any, scope: Scope | Mapping[str, str] | None
+    ) -> datetime | str | None:
+        """When a clean value that a slot has at the view began before it; else None."""
+        slot, sight = self._definition(name), self._sight(scope)
+        with self._resolved_reader(entity, sight, names_only=True) as subject:
+            if not subject.is_one:
+                return None
+
+            ask = Ask(subjects=subject.members, slots=(slot.name,))
+            state = slot_state(self._rows(subject.reader, ask, sight), many=slot.many, shape=None)
+            if slot.relates and state.status is SlotStatus.CLEAN:
+                roots, _ = find(subject.reader, value, self._sight(None), self._point.tx_us)
+                value = roots[0] if len(roots) == 1 else None
+
+            if value is None or state.status is not SlotStatus.CLEAN:
+                return None
+
+            key = canonical_value(value, slot.value_type).key
+            starts: list[datetime | None] = []
+            for candidate in state.candidates:
+                is_same = canonical_value(candidate.value, slot.value_type).key == key
+                if is_same and candidate.status == Status.CLEAN:
+                    starts.append(candidate.valid_from)
+            # Nearly every correction states another value: only the same one has its bounds read.
+            if starts and not slot.many:
+                state = self._state(subject, slot, sight)
+                starts = [self._widened_state(subject, slot, sight, state).valid_from]
+            return next((start or "-infinity" for start in starts if start != self.valid), None)
 
     def _widened_state(
         self, subject: ResolvedName, slot: Slot, sight: Sight, state: SlotState

@@ -113,10 +113,8 @@ class CsvMapping:
 
     def _event(self, template: Mapping[str, Any], row: Row) -> dict[str, Any] | None:
         # `value_type` says how the cell is read, and is no field of an event.
-        event: dict[str, Any] = {}
-        for name, part in template.items():
-            if name != _VALUE_TYPE:
-                event[name] = fill_template(part, row)
+        parts = {name: part for name, part in template.items() if name != _VALUE_TYPE}
+        event = {name: fill_template(part, row) for name, part in parts.items()}
 
         # An empty cell says nothing, so that there is no event which could be refused.
         if "value" in template and event["value"] is None:
@@ -286,9 +284,7 @@ def _mapping_of(source: Any) -> CsvMapping:
             raise _bad(f"there is no setting {name!r}: {did_you_mean(str(name), known)}")
 
     texts: dict[str, Any] = {"delimiter": ",", "encoding": "utf-8"}
-    for name in _TEXTS:
-        if members.get(name) is not None:
-            texts[name] = members[name]
+    texts |= {name: members[name] for name in _TEXTS if members.get(name) is not None}
     for name, text in texts.items():
         if not isinstance(text, str):
             raise _bad(f"{name} must be a text")

@@ -167,21 +167,15 @@ class _Search(NamedTuple):
         return known
 
     def _facts(self, ask: Ask) -> list[_Known]:
-        versions: list[Version] = []
-        for version in self._rows(ask):
-            if version.details.slot and version.row.claim.op is not Op.DENY:
-                versions.append(version)
+        versions = [v for v in self._rows(ask) if v.details.slot and v.row.claim.op is not Op.DENY]
         values = values_as_said(self.reader, versions, self.sight)
         return [_Known(version, str(shown_value(version, values))) for version in versions]
 
     def _rows(self, ask: Ask) -> list[Version]:
         """The rows in the one scope: what is wider was not said there."""
         page = self.reader.versions(ask, sight=self.sight, point=self.point)
-        rows: list[Version] = []
-        for version in visible_rows(page.versions):
-            if version.details.scope.scope_id in self.sight.scopes:
-                rows.append(version)
-        return rows
+        scopes, rows = self.sight.scopes, visible_rows(page.versions)
+        return [version for version in rows if version.details.scope.scope_id in scopes]
 
 
 def tells_of(claims: Iterable[ExtractedClaim], claim: ExtractedClaim) -> bool:

@@ -20,13 +20,13 @@ from ...schema.interval import INF_US, MIN_US
 from ...schema.principal import OPERATE, visible_scopes
 from ...schema.signing import key_digest, key_id, signed_manifest
 from ...schema.slots import RULE_KINDS, STRUCTURE_SLOTS, Vocabulary
-from ...schema.values import canonical_json, canonical_value, moment
-from ...schema.vocabulary import Authority, ObjectType, Op, Outcome, SlotStatus, Status
+from ...schema.values import canonical_json
+from ...schema.vocabulary import Authority, ObjectType, Op, Outcome, Status
 from ...schema.write import Draft, Receipt, Submission, Write
-from ...store.port.store import WriteTx
+from ...store.port.store import Point, WriteTx
 from ..backend.backend import DELETE, UPSERT, event_id
 from ..backend.caller import Caller, instant, unknown_object
-from ..reading.view import find, pinned, sight_of
+from ..reading.view import View
 from .draft import INJECTION, check_shape, sanitize
 from .trust import References, Source, WriteContext, may_offer_tools, recorded_authorship
 
@@ -48,9 +48,8 @@ class RecordedGroup:
     ) -> RecordedGroup:
         """The group of a tenant's events and their writes."""
         members, writes = zip(*events, strict=True)
-        object_ids: list[str] = []
-        for number, event in enumerate(members):
-            object_ids.append(event_id(tenant, recorded_us, number, canonical_json(event)))
+        texts = enumerate(map(canonical_json, members))
+        object_ids = [event_id(tenant, recorded_us, number, text) for number, text in texts]
         return cls(recorded_us, members, writes, tuple(object_ids))
 
 
@@ -147,27 +146,15 @@ class Writer(Caller):
         # Of the two open ends one is no later start, and the other begins nothing.
         if subject is None or not MIN_US < start_us < INF_US:
             return None
-        definition = self._words_now().slot(slot)
-        with self._reading() as reader:
-            view = pinned(self._backend, self.principal, reader, moment(start_us), None)
-            state = view.slot(subject, slot, write.scope)
-            if definition.relates:
-                roots, _ = find(reader, value, sight_of(self.principal, None), INF_US - 1)
-                value = roots[0] if len(roots) == 1 else None
-        if value is None or state.status is not SlotStatus.CLEAN:
+        # One snapshot answers, so that its last stamp need not be known before.
+        point = Point(start_us, INF_US - 1)
+        view = View(self._backend, self.principal, point, self._words_now())
+        since = view._value_start(  # pyright: ignore[reportPrivateUsage]
+            subject, slot, value, write.scope
+        )
+        if since is None:
             return None
-
-        key = canonical_value(value, definition.value_type).key
-        for candidate in state.candidates:
-            since = candidate.valid_from if definition.many else state.valid_from
-            plain = candidate.value.id if definition.relates else candidate.value
-            is_same = canonical_value(plain, definition.value_type).key == key
-            if is_same and candidate.status == Status.CLEAN and since != moment(start_us):
-                return replace(
-                    write, op=Op.RETRACT, valid_from=since or "-infinity", expected=None,
-                    idempotency_key=None,
-                )  # fmt: skip
-        return None
+        return replace(write, op=Op.RETRACT, valid_from=since, expected=None, idempotency_key=None)
 
     def replay(self, groups: Sequence[RecordedGroup]) -> list[tuple[Receipt, ...]]:
         """Return the receipts of each group of a history; all are in one transaction, or none.

@@ -209,6 +209,10 @@ class ServerLink:
             fetch_size=FETCH,
         )
 
+    def begin(self, session: neo4j.Session) -> neo4j.Transaction:
+        """Begin a write transaction."""
+        return session.begin_transaction(timeout=self.limits.write_s, metadata={"app": "tenure"})
+
     @contextlib.contextmanager
     def reads(self, tenant: str) -> Generator[Reads]:
         """Open a session for reading."""

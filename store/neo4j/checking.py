@@ -15,8 +15,9 @@ again before you believe it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final, LiteralString
+from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
+from typing import Any, Final, LiteralString
 
 import neo4j
 from neo4j import exceptions as driver_errors
@@ -24,8 +25,16 @@ from neo4j import exceptions as driver_errors
 from ...schema.errors import Unavailable
 from ...schema.interval import INF_US, MIN_US
 from ...schema.terms import stemmed_again
-from ..port.receipts import GENESIS, identity_faults, log_faults, name_problems, value_problems
-from ..port.records import Migration, chain_faults
+from ..port.receipts import (
+    EXAMPLES,
+    GENESIS,
+    examples,
+    identity_faults,
+    log_faults,
+    name_problems,
+    value_problems,
+)
+from ..port.records import Migration, RecordKind, chain_faults
 from ..timeline.overlaps import OVERLAPS, overlap_faults
 from . import codec, sessions
 from .calls import Pauses, Reads, ServerLink, retryable
@@ -235,8 +244,11 @@ def _create(session: neo4j.Session, link: ServerLink, command: LiteralString) ->
         ) from error
 
 
-_EXAMPLES: Final = 5
-"""Examples named in a sentence."""
+_PAIR: Final = itemgetter("raw_id", "canonical_id")
+
+
+def _records(calls: Reads, text: LiteralString) -> Iterator[Mapping[str, Any]]:
+    return (record["record"] for record in calls.stream(text, inf=INF_US))
 
 
 def violations(calls: Reads) -> Iterator[str]:
@@ -244,25 +256,21 @@ def violations(calls: Reads) -> Iterator[str]:
     yield from findings(calls)
 
     for sentence, text in schema.MUST_BE_EMPTY.items():
-        records = calls.rows(text, inf=INF_US, min=MIN_US, shown=_EXAMPLES)
-        if records:
-            yield f"{sentence}: {', '.join(str(record['bad']) for record in records)}"
+        bound = {"inf": INF_US, "min": MIN_US, "shown": EXAMPLES}
+        yield from examples(sentence, calls.column(text, **bound))
 
     for text, sentence in zip((schema.CLEAN_HEADS, schema.ROWS_OF_CLAIMS), OVERLAPS, strict=True):
         spans = (record.values() for record in calls.stream(text, inf=INF_US))
         yield from overlap_faults(spans, sentence)
     (clock,) = calls.column(core.CLOCK)
-    event_records = (record["record"] for record in calls.stream(register.ALL_EVENTS))
+    event_records = _records(calls, register.EXPORTS[RecordKind.EVENT])
     events = ((codec.event(record), bytes(record["digest"])) for record in event_records)
     digest = bytes(clock["digest"] or GENESIS)
     yield from log_faults(events, (clock["seq"], clock["last_us"]), digest)
     key = bytes(calls.rows(core.KEYS)[0]["secret"])
     yield from chain_faults(key, sessions.all_events(calls))
-    judgement_records = (
-        record["record"] for record in calls.stream(schema.OPEN_JUDGEMENTS, inf=INF_US)
-    )
-    canonical = (record["record"] for record in calls.stream(register.ALL_CANONICAL))
-    pairs = ((record["raw_id"], record["canonical_id"]) for record in canonical)
-    yield from identity_faults(map(codec.judgement, judgement_records), pairs)
+    judgements = map(codec.judgement, _records(calls, schema.OPEN_JUDGEMENTS))
+    pairs = map(_PAIR, _records(calls, register.EXPORTS[RecordKind.CANONICAL]))
+    yield from identity_faults(judgements, pairs)
     yield from value_problems(record.values() for record in calls.stream(schema.STORED_VALUES))
     yield from name_problems(record.values() for record in calls.stream(schema.STORED_NAMES))

@@ -516,17 +516,11 @@ def judgement_row(judgement: Judgement) -> Properties:
 _LISTS: Final = Lists(list, tuple)
 edge: Final = property_decoder(tables.EDGES, _LISTS)
 _edge_properties: Final = property_encoder(tables.EDGES, _LISTS)
-flag: Final = property_decoder(tables.FLAGS, _LISTS)
-canonical: Final = property_decoder(tables.CANONICAL, _LISTS)
-vector: Final = property_decoder(tables.VECTORS, _LISTS)
 vector_row: Final = property_encoder(tables.VECTORS, _LISTS)
-usage: Final = property_decoder(tables.USAGE, _LISTS)
 usage_row: Final = property_encoder(tables.USAGE, _LISTS)
-mention: Final = property_decoder(tables.MENTIONS, _LISTS)
 mention_row: Final = property_encoder(tables.MENTIONS, _LISTS)
 event: Final = property_decoder(tables.EVENTS, _LISTS)
 event_row: Final = property_encoder(tables.EVENTS, _LISTS)
-tombstone: Final = property_decoder(tables.TOMBSTONES, _LISTS)
 entity: Final = property_decoder(tables.ENTITIES, _LISTS)
 entity_row: Final = property_encoder(tables.ENTITIES, _LISTS)
 alias: Final = property_decoder(tables.ALIASES, _LISTS)
@@ -537,10 +531,9 @@ review: Final = property_decoder(tables.REVIEWS, _LISTS)
 _review_properties: Final = property_encoder(tables.REVIEWS, _LISTS)
 action: Final = property_decoder(tables.ACTIONS, _LISTS)
 action_row: Final = property_encoder(tables.ACTIONS, _LISTS)
-receipt: Final = property_decoder(tables.RECEIPTS, _LISTS)
 receipt_row: Final = property_encoder(tables.RECEIPTS, _LISTS)
 _slot: Final = property_decoder(tables.SLOTS, _LISTS)
 DECODERS: Final[Mapping[str, ReadProperties[Any]]] = {
-    table.name: property_decoder(table, _LISTS) for table in tables.FOUND_BY_COLUMN
+    table.name: property_decoder(table, _LISTS) for table in tables.EXPORT_TABLES.values()
 } | {tables.SLOTS.name: slot}
-"""The decoders of what is found by a column, by the name of its table."""
+"""The decoders of records by the names of their tables."""

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, NotRequired, TypedDict
+from typing import Any, Final, Literal, NotRequired, TypedDict
 from urllib.parse import urlsplit
 
 import neo4j
@@ -71,18 +71,6 @@ def driver_settings() -> DriverSettings:
         # a young database knows few of the optional properties, and says so at every statement
         notifications_disabled_classifications=["UNRECOGNIZED"],
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Component:
-    """A row of `dbms.components()`."""
-
-    name: str
-    """`Neo4j Kernel`, `Cypher`."""
-    versions: tuple[str, ...]
-    """One for the kernel, each language version for Cypher."""
-    edition: str
-    """`community` or `enterprise` for the kernel; empty for the rest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,34 +147,28 @@ def identify(driver: neo4j.Driver, target: Target) -> ServerFacts:
         records = list(result)
         summary = result.consume()
 
-    components: list[Component] = []
-    for row in records:
-        component = Component(
-            name=str(row["name"]),
-            versions=tuple(map(str, row["versions"])),
-            edition=str(row["edition"]),
-        )
-        components.append(component)
-    return server_facts(str(summary.server.agent), tuple(components), target)
+    return server_facts(str(summary.server.agent), records, target)
 
 
-def server_facts(agent: str, components: tuple[Component, ...], target: Target) -> ServerFacts:
-    """The facts of a supported Neo4j server.
+def server_facts(
+    agent: str, components: Iterable[Mapping[str, Any]], target: Target
+) -> ServerFacts:
+    """The facts of a supported Neo4j server, by the rows of `dbms.components()`.
 
     Raises:
         Unavailable: the server is something else, or too old; `data["reason"]` says which.
     """
-    kernel = next((part for part in components if part.name == "Neo4j Kernel"), None)
+    parts = {part["name"]: part for part in components}
+    kernel, cypher = parts.get("Neo4j Kernel"), parts.get("Cypher")
     if kernel is None or not agent.startswith("Neo4j/") or "compatible" in agent.lower():
         raise _not_neo4j(target, agent)
 
-    cypher = next((part for part in components if part.name == "Cypher"), None)
     facts = ServerFacts(
         agent=agent,
-        version=kernel.versions[0],
-        edition=kernel.edition,
+        version=str(kernel["versions"][0]),
+        edition=str(kernel["edition"]),
         # 5.26 has no such row: it speaks the one language there was
-        languages=("5",) if cypher is None else cypher.versions,
+        languages=("5",) if cypher is None else tuple(cypher["versions"]),
     )
     _check_version(facts, target)
     return facts

@@ -51,14 +51,6 @@ class _BlockMatches(NamedTuple):
     """How many visible people have its family name, as far as the look-up counts them."""
 
 
-class _Lessons(NamedTuple):
-    """What was taught of entities, and who may know it."""
-
-    identifiers: set[Identifier]
-    teachers: dict[str, Teacher]
-    restrictions: dict[str, Restriction]
-
-
 @dataclass(frozen=True, slots=True)
 class _NameAnswer:
     """The names that were looked up last, and what they ever meant."""
@@ -337,11 +329,8 @@ class Neo4jRegister(ABC):
         for alias, weight in proposals:
             key = alias.entity_id, alias.norm
             weights[key] = max(weight, weights.get(key, 0))
-        lessons = _lessons(facts_of.values(), tx_us)
-        return Known(
-            identifiers=tuple(sorted(lessons.identifiers, key=identifier_order)),
-            teachers=lessons.teachers,
-            restrictions=lessons.restrictions,
+        return replace(
+            _lessons(facts_of.values(), tx_us),
             aliases=tuple(sorted({*match.aliases, *(a for a, _ in proposals)}, key=alias_order)),
             weights=weights,
             entities=entities,
@@ -361,21 +350,26 @@ def name_parameters(lookup: Lookup, scopes: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _lessons(facts: Iterable[EntityFacts], tx_us: int) -> _Lessons:
-    lessons = _Lessons(set(), {}, {})
+def _lessons(facts: Iterable[EntityFacts], tx_us: int) -> Known:
+    """What was taught of entities, and who may know it."""
+    identifiers: set[Identifier] = set()
+    teachers: dict[str, Teacher] = {}
+    restrictions: dict[str, Restriction] = {}
     for entity in facts:
         for row, teacher in entity.identifiers:
             if not is_open(row, tx_us):
                 continue
-            lessons.identifiers.add(codec.identifier(row, tx_us))
+            identifiers.add(codec.identifier(row, tx_us))
             if teacher is not None:
-                lessons.teachers[row["object_id"]] = codec.identifier_teacher(teacher)
+                teachers[row["object_id"]] = codec.identifier_teacher(teacher)
 
         for row, teacher in (*entity.identifiers, *entity.names):
             restriction = codec.restriction(teacher)
             if restriction is not None and is_open(row, tx_us):
-                lessons.restrictions[row["object_id"]] = restriction
-    return lessons
+                restrictions[row["object_id"]] = restriction
+
+    rows = tuple(sorted(identifiers, key=identifier_order))
+    return Known(identifiers=rows, teachers=teachers, restrictions=restrictions)
 
 
 def _judgements(facts: Iterable[EntityFacts], tx_us: int) -> list[Judgement]:

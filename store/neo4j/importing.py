@@ -22,7 +22,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass, fields, replace
 from threading import Lock
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import neo4j
 from neo4j import exceptions as driver_errors
@@ -95,22 +95,11 @@ LOOKED_FOR: Final[Mapping[str, frozenset[str]]] = {
 Among claims the turns of talk count as a field of their own."""
 
 
-class Retry(Protocol):
-    """Runs a unit of work of a tenant until it succeeds, or may not be tried again."""
-
-    def __call__(
-        self, tenant: str, attempt: Callable[[], ImportJournal | None], /
-    ) -> ImportJournal | None:
-        """Return what the last try returned."""
-        ...
-
-
-class Transactions(NamedTuple):
-    """How the store opens, ends and repeats a transaction."""
-
-    begin: Callable[[ServerLink, neo4j.Session], neo4j.Transaction]
-    commit: Callable[[ServerLink, neo4j.Transaction, Neo4jWriteTx, str], None]
-    retry: Retry
+Attempt = Callable[[], ImportJournal | None]
+Commit = Callable[[ServerLink, neo4j.Transaction, Neo4jWriteTx, str], None]
+"""Ends a transaction of a tenant."""
+Retry = Callable[[str, Attempt], ImportJournal | None]
+"""Runs a unit of work of a tenant until it succeeds, or may not be tried again."""
 
 
 class OvertakenError(Exception):
@@ -192,8 +181,9 @@ class GroupWriteTx(Neo4jWriteTx):
 class ImportSteps:
     """The steps of the imports of a store, whatever their tenants."""
 
-    def __init__(self, transactions: Transactions) -> None:
-        self._transactions = transactions
+    def __init__(self, commit: Commit, retry: Retry) -> None:
+        self._commit = commit
+        self._retry = retry
         # One commits, and no commit waits for the plans that the other asks for.
         self._executor = ThreadPoolExecutor(2, thread_name_prefix="tenure-import")
         self._commits: dict[str, GroupCommit] = {}
@@ -213,7 +203,7 @@ class ImportSteps:
                 # Whatever it met, it met it on what was only foretold.
                 self._settle(before)
 
-        return self._transactions.retry(tenant, lambda: self._attempt(group))
+        return self._retry(tenant, lambda: self._attempt(group))
 
     def plan(self, open_link: Callable[[], ServerLink], tenant: str) -> None:
         """Have the largest statements of an import planned, beside what the caller does next."""
@@ -244,7 +234,7 @@ class ImportSteps:
             raise error
 
         group = commit.group
-        self._transactions.retry(group.tenant, lambda: self._attempt(group, at_once=True))
+        self._retry(group.tenant, lambda: self._attempt(group, at_once=True))
 
     def _attempt(
         self, group: StepPlace, *, before: GroupCommit | None = None, at_once: bool = False
@@ -253,7 +243,7 @@ class ImportSteps:
         link, tenant, step = group
         with contextlib.ExitStack() as undo:
             session = undo.enter_context(link.session(neo4j.WRITE_ACCESS))
-            driver_tx = self._transactions.begin(link, session)
+            driver_tx = link.begin(session)
             undo.callback(driver_tx.close)  # which rolls back what was not committed
             tx = GroupWriteTx(Writes(link, driver_tx, tenant), before)
             tx.lock(importing=True)
@@ -265,7 +255,7 @@ class ImportSteps:
             tx.counters.journal = journal
 
             if at_once or not _has_moved(last, journal):
-                self._transactions.commit(link, driver_tx, tx, tenant)
+                self._commit(link, driver_tx, tx, tenant)
                 return journal
 
             ends = undo.pop_all()

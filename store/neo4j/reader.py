@@ -18,7 +18,7 @@ from operator import itemgetter
 from typing import Any, Final, LiteralString
 
 from ...resolution.known import Lookup
-from ...schema.claim import Assertion, Edge, MentionLink, Version
+from ...schema.claim import Assertion, Edge, Version
 from ...schema.entity import Review
 from ...schema.errors import NotFound
 from ...schema.interval import INF_US, MIN_US
@@ -76,33 +76,15 @@ def _manifest(properties: _Properties) -> ManifestRecord:
     )
 
 
-_READ: Final[Mapping[RecordKind, tuple[LiteralString, Callable[[_Properties], object]]]] = {
-    RecordKind.EVENT: (register.ALL_EVENTS, codec.event),
-    RecordKind.ENTITY: (register.ALL_ENTITIES, codec.entity),
-    RecordKind.ALIAS: (register.ALL_ALIASES, codec.alias),
-    RecordKind.IDENTIFIER: (register.ALL_IDENTIFIERS, codec.identifier),
-    RecordKind.BLOCK_KEYS: (register.ALL_NORMS, _block_keys),
-    RecordKind.SLOT: (register.ALL_SLOTS, codec.slot),
-    RecordKind.CLAIM: (register.ALL_CLAIMS, codec.assertion),
-    RecordKind.MENTION: (register.ALL_MENTIONS, codec.mention),
-    RecordKind.ROW: (
-        register.ALL_ROWS,
-        lambda properties: codec.row(properties["row"], codec.claim(properties["claim"])),
-    ),
-    RecordKind.EDGE: (register.ALL_EDGES, codec.edge),
-    RecordKind.JUDGEMENT: (register.ALL_JUDGEMENTS, codec.judgement),
-    RecordKind.REVIEW: (register.ALL_REVIEWS, codec.review),
-    RecordKind.CANONICAL: (register.ALL_CANONICAL, codec.canonical),
-    RecordKind.ACTION: (register.ALL_ACTIONS, codec.action),
-    RecordKind.FLAG: (register.ALL_FLAGS, codec.flag),
-    RecordKind.PERMISSION: (register.ALL_PERMISSIONS, _permission),
-    RecordKind.TOMBSTONE: (register.ALL_TOMBSTONES, codec.tombstone),
-    RecordKind.RECEIPT: (register.ALL_RECEIPTS, codec.receipt),
-    RecordKind.DEFINITION: (register.ALL_DEFINITIONS, lambda properties: str(properties["body"])),
-    RecordKind.PACK: (register.ALL_PACKS, lambda properties: str(properties["body"])),
-    RecordKind.MANIFEST: (register.ALL_MANIFESTS, _manifest),
-    RecordKind.VECTOR: (register.ALL_VECTORS, codec.vector),
-    RecordKind.USAGE: (register.ALL_USAGE, codec.usage),
+_DECODE: Final[Mapping[RecordKind, Callable[[_Properties], object]]] = {
+    RecordKind.BLOCK_KEYS: _block_keys,
+    RecordKind.CLAIM: codec.assertion,
+    RecordKind.ROW: lambda record: codec.row(record["row"], codec.claim(record["claim"])),
+    RecordKind.PERMISSION: _permission,
+    RecordKind.DEFINITION: lambda properties: str(properties["body"]),
+    RecordKind.PACK: lambda properties: str(properties["body"]),
+    RecordKind.MANIFEST: _manifest,
+    **{kind: codec.DECODERS[table.name] for kind, table in tables.EXPORT_TABLES.items()},
 }
 
 
@@ -440,11 +422,6 @@ class Neo4jReader(SharedReads):
         ids, pin_us = distinct(object_ids), self.pin(tx_us)
         return tuple(map(codec.edge, self._calls.column(core.EDGES, object_ids=ids, tx=pin_us)))
 
-    def mentions(self, object_ids: Sequence[str]) -> tuple[MentionLink, ...]:
-        """The names inside the texts of objects, by object id, then start."""
-        values = self._calls.column(register.MENTIONS, object_ids=distinct(object_ids))
-        return tuple(map(codec.mention, values))
-
     def actions(
         self, *, open_only: bool, tx_us: int, kind: ActionKind | None = None
     ) -> tuple[ActionRecord, ...]:
@@ -535,8 +512,8 @@ class Neo4jReader(SharedReads):
         # Events of sessions are joined from two statements, which no row of the table can say.
         if kind is RecordKind.SESSION_EVENT:
             return sessions.all_events(self._calls)
-        text, read = _READ[kind]
-        return (read(record["record"]) for record in self._calls.stream(text))
+        decode = _DECODE[kind]
+        return (decode(record["record"]) for record in self._calls.stream(register.EXPORTS[kind]))
 
 
 def no_such_tenant() -> NotFound:

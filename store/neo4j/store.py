@@ -227,11 +227,11 @@ class Neo4jStore:
 
     def _import_steps(self) -> ImportSteps:
         """The steps of imports, of which most processes run none."""
-        from .importing import ImportSteps, Transactions
+        from .importing import ImportSteps
 
         with self._guard:
             if self._imports is None:
-                self._imports = ImportSteps(Transactions(_begin, self._commit, self._retry))
+                self._imports = ImportSteps(self._commit, self._retry)
             return self._imports
 
     def abort_import(self, tenant: str) -> None:
@@ -262,7 +262,7 @@ class Neo4jStore:
     @contextlib.contextmanager
     def _transaction(self, link: ServerLink, tenant: str) -> Generator[Neo4jWriteTx]:
         with link.session(neo4j.WRITE_ACCESS) as session:
-            tx = _begin(link, session)
+            tx = link.begin(session)
             with contextlib.ExitStack() as undo:
                 undo.callback(tx.close)  # which rolls back what was not committed
                 writer = Neo4jWriteTx(Writes(link, tx, tenant))
@@ -291,10 +291,7 @@ class Neo4jStore:
         error: Exception = failure
         while pauses.wait(error):
             try:
-                with (
-                    link.session(neo4j.WRITE_ACCESS) as session,
-                    session.begin_transaction(timeout=link.limits.write_s) as tx,
-                ):
+                with link.session(neo4j.WRITE_ACCESS) as session, link.begin(session) as tx:
                     return landed(Writes(link, tx, tenant), mark)
             except _FAILURES as refusal:
                 if not retryable(refusal):
@@ -306,10 +303,7 @@ class Neo4jStore:
     def _run_alone(self, tenant: str, work: Callable[[Writes], Result]) -> Result:
         """Run statements in a transaction that takes no lock of its own."""
         link = self.link(tenant)
-        with (
-            link.session(neo4j.WRITE_ACCESS) as session,
-            session.begin_transaction(timeout=link.limits.write_s) as tx,
-        ):
+        with link.session(neo4j.WRITE_ACCESS) as session, link.begin(session) as tx:
             answer = work(Writes(link, tx, tenant))
             tx.commit()
             return answer
@@ -422,10 +416,6 @@ class Neo4jStore:
             drivers, self._drivers, self._links = self._drivers, {}, {}
         for driver, _ in drivers.values():
             driver.close()
-
-
-def _begin(link: ServerLink, session: neo4j.Session) -> neo4j.Transaction:
-    return session.begin_transaction(timeout=link.limits.write_s, metadata={"app": "tenure"})
 
 
 def _indexes() -> Indexes:

@@ -213,6 +213,16 @@ def kept_receipt(
     return None
 
 
+def unknown_entity(entity_id: str) -> NotFound:
+    """The error of an entity that is not there, or was erased."""
+    return NotFound(
+        f"there is no entity {entity_id}, or it was erased; "
+        "look it up with `tenure entities` (entities.list())",
+        code="unknown_entity",
+        entity=entity_id,
+    )
+
+
 def unknown_object(object_id: str) -> NotFound:
     """The error of an object that is not there, or was erased."""
     return NotFound(

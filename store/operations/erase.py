@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import Any
 
 from ...resolution.clusters import WAITING
 from ...resolution.keys import entity_id as derived_entity_id
@@ -20,14 +21,20 @@ from ...schema.answers import ErasedEnvelope, ErasureReceipt
 from ...schema.artifact import is_address
 from ...schema.claim import Assertion, Claim
 from ...schema.entity import Entity, Review
-from ...schema.errors import NotFound
 from ...schema.values import NO_VALUE_KEY, micros
 from ...schema.vocabulary import EntityState, Op, ReviewState, Status
 from ..port.records import Tombstone
 from ..port.store import Clock, Reader, WriteTx
 from ..port.tables import ACTIONS, SLOTS
 from ..timeline.reconcile import Reach
-from .change import Mandate, OperationChange, begin, kept_receipt, unknown_object
+from .change import (
+    Mandate,
+    OperationChange,
+    begin,
+    kept_receipt,
+    unknown_entity,
+    unknown_object,
+)
 from .naming import refold_names, texts_naming
 from .replan import Group, ReplanCause, flag_dependants, groups_for, history_of, reach_of, replan
 
@@ -74,12 +81,7 @@ def erase(
 
     known = tx.entities((entity,), tx_us=clock.last_us).entities
     if entity not in known or known[entity].state is EntityState.ERASED:
-        raise NotFound(
-            f"there is no entity {entity}, or it was erased; "
-            "look it up with `tenure entities` (entities.list())",
-            code="unknown_entity",
-            entity=entity,
-        )
+        raise unknown_entity(entity)
     # A waiting entity that may be this one alone goes along; of others the objects are listed.
     family, proposed_ids = dict(known), set[str]()
     for case in tx.reader().reviews():
@@ -369,9 +371,9 @@ def review_id(entity: Entity) -> str:
 
 
 def decided_case(
-    case: Review, state: ReviewState, change: OperationChange, *, note: str = ""
+    case: Review, state: ReviewState, change: OperationChange, *, note: str = "", **fields: Any
 ) -> Review:
-    """A case with a decision, in its next version."""
+    """A case with a decision, in its next version; `fields` are what else the decision says."""
     return replace(
         case,
         state=state,
@@ -379,4 +381,5 @@ def decided_case(
         decided_tx=change.stamp,
         decided_by=change.mandate.actor,
         note=note or case.note,
+        **fields,
     )

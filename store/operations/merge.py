@@ -28,7 +28,7 @@ from ...resolution.known import Known
 from ...schema.answers import MergeReceipt
 from ...schema.claim import Assertion
 from ...schema.entity import Entity, Judgement
-from ...schema.errors import Conflict, NotFound
+from ...schema.errors import Conflict
 from ...schema.interval import INF_US, Interval
 from ...schema.policy import ResolutionPolicy
 from ...schema.values import canonical_json, canonical_value, stamp_time
@@ -46,7 +46,15 @@ from ..commit.roots import Roots
 from ..port.store import ActionRecord, Clock, SlotRead, SlotRecord, WriteTx
 from ..port.tables import ACTIONS, SLOTS
 from ..timeline.reconcile import Reach
-from .change import Mandate, OperationChange, begin, derived_id, judgement_of, kept_receipt
+from .change import (
+    Mandate,
+    OperationChange,
+    begin,
+    derived_id,
+    judgement_of,
+    kept_receipt,
+    unknown_entity,
+)
 from .erase import decided_case, review_id
 from .replan import (
     Group,
@@ -360,9 +368,9 @@ def _accept_case(tx: WriteTx, change: OperationChange, entity: Entity, top: str)
     for decision in change.reviews:
         if decision.review_id == case.review_id:
             return
-    decision = decided_case(case, ReviewState.ACCEPTED, change)
+    merge_id = change.mandate.operation_id
     change.reviews.append(
-        replace(decision, decided_entity=top, merge_id=change.mandate.operation_id)
+        decided_case(case, ReviewState.ACCEPTED, change, decided_entity=top, merge_id=merge_id)
     )
 
 
@@ -439,12 +447,7 @@ def canonical_of(known: Known, raw: str) -> str:
     """
     entity = known.entities.get(raw)
     if entity is None or entity.state is EntityState.ERASED:
-        raise NotFound(
-            f"there is no entity {raw}, or it was erased; "
-            "look it up with `tenure entities` (entities.list())",
-            code="unknown_entity",
-            entity=raw,
-        )
+        raise unknown_entity(raw)
     return known.canonical.get(raw, raw)
 
 

@@ -29,12 +29,11 @@ from ...resolution.normalize import normalize, plain_letters, whole_words
 from ...resolution.register import FORM_MARK
 from ...schema.claim import Assertion
 from ...schema.entity import Alias, EntityRef, Review
-from ...schema.errors import NotFound
 from ...schema.terms import terms
 from ...schema.vocabulary import CandidateSource, EntityState
 from ..port.store import WriteTx
 from ..search.term_weights import is_searchable
-from .change import Mandate, OperationChange, begin
+from .change import Mandate, OperationChange, begin, unknown_entity
 
 _BY_NAME: Final = frozenset(
     {CandidateSource.EXACT.value, CandidateSource.ALIAS.value, "no_candidate"}
@@ -62,12 +61,7 @@ def add_alias(
     known = tx.entities((entity_id,), tx_us=change.clock.last_us)
     entity = known.entities.get(entity_id)
     if entity is None or entity.state is EntityState.ERASED:
-        raise NotFound(
-            f"there is no entity {entity_id}, or it was erased; "
-            "see `tenure entities` (entities.list())",
-            code="unknown_entity",
-            entity=entity_id,
-        )
+        raise unknown_entity(entity_id)
 
     # Nothing is written, so that a retry under another operation id teaches nothing twice.
     for alias in known.aliases:

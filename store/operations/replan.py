@@ -34,6 +34,7 @@ from ..timeline.reconcile import TIED_HEAD, Reach, Tie, fold, ties_of, was_tied
 from .change import OperationChange, derived_id
 
 _NAMES_VALUE: Final = (Op.RETRACT, Op.DELETE)
+_SPAN: Final = attrgetter("interval")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ def reach_of(
 
 
 def history_of(tx: WriteTx, entity_ids: Iterable[str]) -> tuple[Judgement, ...]:
-    """Every judgement, open or closed, of entities and of all they were joined with."""
+    """Every judgement, open or closed, of entities and of all they were join_pieces with."""
     known: set[str] = set()
     rows: dict[str, Judgement] = {}
     frontier = set(entity_ids)
@@ -224,7 +225,9 @@ def calm(before: Sequence[Row], after: Sequence[Row]) -> tuple[Row, ...]:
     old_rows, new_rows = _hidden_rows(before), _hidden_rows(after)
     steady_ids: set[str] = set()
     for object_id, rows in new_rows.items():
-        if _extent(rows) == _extent(old_rows.get(object_id, ())):
+        # Two cuts of one extent are equal.
+        extent, old_extent = map(_SPAN, rows), map(_SPAN, old_rows.get(object_id, ()))
+        if join_pieces(extent) == join_pieces(old_extent):
             steady_ids.add(object_id)
 
     rows_shown: list[Row] = []
@@ -244,15 +247,19 @@ def _hidden_rows(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return rows_of
 
 
-def _extent(rows: Iterable[Row]) -> list[tuple[int, int]]:
-    """The intervals of rows, with neighbours joined: two cuts of one extent are equal."""
-    extent: list[tuple[int, int]] = []
-    for interval in sorted(row.interval for row in rows):
-        if extent and extent[-1][1] == interval.start_us:
-            extent[-1] = extent[-1][0], interval.end_us
+def join_pieces(pieces: Iterable[Interval]) -> tuple[Interval, ...]:
+    """Pieces in order, neighbours joined.
+
+    >>> join_pieces([Interval(5, 9), Interval(0, 5), Interval(20, 30)])
+    (Interval(start_us=0, end_us=9), Interval(start_us=20, end_us=30))
+    """
+    extent: list[Interval] = []
+    for piece in sorted(pieces):
+        if extent and extent[-1].end_us == piece.start_us:
+            extent[-1] = extent[-1].hull(piece)
         else:
-            extent.append((interval.start_us, interval.end_us))
-    return extent
+            extent.append(piece)
+    return tuple(extent)
 
 
 def _edges(

@@ -133,12 +133,8 @@ def _accept(
             code="same_entity",
         )
 
-    review = replace(
-        decided_case(case, ReviewState.ACCEPTED, change, note=change.mandate.reason),
-        decided_entity=target,
-        merge_id=change.mandate.operation_id,
-    )
-    change.reviews.append(review)
+    merge_id = change.mandate.operation_id
+    review = _record(change, case, ReviewState.ACCEPTED, decided_entity=target, merge_id=merge_id)
     _lift_doubt(tx, change, case)
     _remember(tx, change, case, remember)
 
@@ -161,6 +157,15 @@ def _accept(
     return ReviewReceipt(
         review=review, tx=change.at, canonical_id=receipt.canonical_id, merge=receipt
     )
+
+
+def _record(
+    change: OperationChange, case: Review, state: ReviewState, **fields: str | None
+) -> Review:
+    """The next version of a case, as the change decides it with its reason."""
+    review = decided_case(case, state, change, note=change.mandate.reason, **fields)
+    change.reviews.append(review)
+    return review
 
 
 def _judgements(tx: WriteTx, case: Review) -> tuple[Judgement, ...]:
@@ -193,11 +198,7 @@ def _propose(
             code="second_approval_required",
         )
 
-    review = replace(
-        decided_case(case, case.state, change, note=change.mandate.reason),
-        decided_entity=target,
-    )
-    change.reviews.append(review)
+    review = _record(change, case, case.state, decided_entity=target)
     return _apply(tx, change, review, case.entity_id)
 
 
@@ -239,12 +240,7 @@ def reject(
     if merge_id:
         # The rows that part them belong to the automatic merge; an undo finds them by its id. The
         # decision comes before the un-merge, which states who waits.
-        review = replace(
-            decided_case(case, ReviewState.REJECTED, change, note=mandate.reason),
-            decided_entity=None,
-            merge_id=merge_id,
-        )
-        change.reviews.append(review)
+        review = _record(change, case, ReviewState.REJECTED, decided_entity=None, merge_id=merge_id)
         unmerge_receipt = unmerge_into(tx, change, merge_id, JudgedBy.HUMAN)
         receipt = _apply(tx, change, review, case.entity_id)
         return replace(receipt, unmerge=unmerge_receipt)
@@ -257,13 +253,9 @@ def _split_again(tx: WriteTx, change: OperationChange, case: Review) -> ReviewRe
     """Take the undoing of a split back: the people it had made are apart again."""
     assert case.merge_id is not None  # its rows were found
     people = members_of(tx, case)
-    review = replace(
-        decided_case(case, ReviewState.REJECTED, change, note=change.mandate.reason),
-        decided_entity=None,
-        merge_id=change.mandate.operation_id,
-    )
+    merge_id = change.mandate.operation_id
     # The decision comes before the un-merge, which states who waits.
-    change.reviews.append(review)
+    review = _record(change, case, ReviewState.REJECTED, decided_entity=None, merge_id=merge_id)
     unmerge_receipt = unmerge_into(tx, change, case.merge_id, JudgedBy.HUMAN)
     # The un-merge judges the rows it closes; a split judges every pair.
     change.judgements.clear()
@@ -323,11 +315,8 @@ def undo(
     if case.reason == NAMESAKES and case.decided_entity is None:
         return _wait_again(tx, change, case, known)
 
-    review = replace(
-        decided_case(case, ReviewState.UNDONE, change, note=mandate.reason), decided_entity=None
-    )
     # Before the entities are restated: who waits again follows from the decisions of the change.
-    change.reviews.append(review)
+    review = _record(change, case, ReviewState.UNDONE, decided_entity=None)
     standing = [row for row in _judgements(tx, case) if row.tx_end == INF_US]
     unmerge_receipt = None
     if any(row.verdict is JudgementVerdict.MATCH for row in standing):
@@ -371,11 +360,8 @@ def _wait_again(tx: WriteTx, change: OperationChange, case: Review, known: Known
         if case.state is ReviewState.REJECTED and other_people:
             merge = rejoin_into(tx, change, (case.entity_id, *other_people))
 
-    review = replace(
-        decided_case(case, ReviewState.UNDONE, change, note=change.mandate.reason),
-        merge_id=merge.merge_id if merge else case.merge_id,
-    )
-    change.reviews.append(review)
+    merge_id = merge.merge_id if merge else case.merge_id
+    review = _record(change, case, ReviewState.UNDONE, merge_id=merge_id)
     if merge is None:
         restate(tx, change, known.entities, known.canonical)
     root = merge.canonical_id if merge else known.canonical.get(case.entity_id, case.entity_id)
@@ -418,12 +404,8 @@ def _decide(
 ) -> ReviewReceipt:
     # One person after all: the merge that an undone split had made is what holds them together.
     keeps_merge = case.reason == NAMESAKES and state is ReviewState.ACCEPTED
-    review = replace(
-        decided_case(case, state, change, note=change.mandate.reason),
-        decided_entity=None,
-        merge_id=case.merge_id if keeps_merge else change.mandate.operation_id,
-    )
-    change.reviews.append(review)
+    merge_id = case.merge_id if keeps_merge else change.mandate.operation_id
+    review = _record(change, case, state, decided_entity=None, merge_id=merge_id)
     restate(tx, change, known.entities, known.canonical)
     root = known.canonical.get(case.entity_id, case.entity_id)
     return _apply(tx, change, review, root)

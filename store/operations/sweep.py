@@ -28,7 +28,7 @@ from ..port.store import Point, WriteTx
 from ..port.tables import ACTIONS
 from .change import Mandate, OperationChange, begin, derived_id
 from .erase import erase_objects
-from .replan import Group, flag_dependants, groups_for, note_ties, whole_slots
+from .replan import Group, flag_dependants, groups_for, join_pieces, note_ties, whole_slots
 
 _QUESTIONS = frozenset(
     {ActionKind.CONFIRM_DUE, ActionKind.REVERIFY_BELIEF, ActionKind.REGENERATE_SUMMARY}
@@ -275,16 +275,8 @@ def remaining(pieces: Iterable[Interval], from_us: int) -> tuple[Interval, ...]:
     >>> remaining([Interval(5, 9), Interval(0, 5), Interval(20, 30)], 3)
     (Interval(start_us=3, end_us=9), Interval(start_us=20, end_us=30))
     """
-    remainder: list[Interval] = []
-    for piece in sorted(pieces):
-        if piece.end_us <= from_us:
-            continue
-        start_us = max(piece.start_us, from_us)
-        if remainder and remainder[-1].end_us == start_us:
-            remainder[-1] = Interval(remainder[-1].start_us, piece.end_us)
-        else:
-            remainder.append(Interval(start_us, piece.end_us))
-    return tuple(remainder)
+    lasting = (piece for piece in pieces if piece.end_us > from_us)
+    return join_pieces(Interval(max(piece.start_us, from_us), piece.end_us) for piece in lasting)
 
 
 def _gap(change: OperationChange, group: Group, assertion: Assertion, piece: Interval) -> Assertion:

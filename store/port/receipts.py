@@ -35,7 +35,7 @@ _FEATURE_ROW = attrgetter(*_FEATURE)
 _RELATION = ("object_id", "relation", "verdict", "reason")
 _RELATION_ROW = attrgetter(*_RELATION)
 
-_EXAMPLES: Final = 5
+EXAMPLES: Final = 5
 """Examples named in a sentence of the doctor."""
 
 GENESIS: Final = b""
@@ -206,20 +206,19 @@ def value_problems(claims: Iterable[Sequence[str | None]]) -> Iterator[str]:
     ...                      ("b", "office", "assert", "n:1", "2", "")]))
     ['a value is not the one that its claim was written with: b']
     """
-    object_ids: list[str] = []
-    for object_id, slot, op, key, value_json, text in claims:
-        # A withdrawal says nothing of its own: it quotes what it takes back, or leaves it out.
-        if op in (Op.RETRACT, Op.DELETE):
-            continue
-        is_own = key_names(key or "", value_json or "null")
-        if slot is None and op == Op.ASSERT and (key or "").startswith("s:"):
-            is_own = is_own and key_names(key or "", canonical_json(text or ""))
-        if not is_own:
-            object_ids.append(str(object_id))
-            if len(object_ids) == _EXAMPLES:
-                break
-    if object_ids:
-        yield f"a value is not the one that its claim was written with: {', '.join(object_ids)}"
+    sentence = "a value is not the one that its claim was written with"
+    yield from examples(sentence, (str(claim[0]) for claim in claims if not _is_as_written(claim)))
+
+
+def _is_as_written(claim: Sequence[str | None]) -> bool:
+    _, slot, op, key, value_json, text = claim
+    # A withdrawal says nothing of its own: it quotes what it takes back, or leaves it out.
+    if op in (Op.RETRACT, Op.DELETE):
+        return True
+    is_own = key_names(key or "", value_json or "null")
+    if slot is None and op == Op.ASSERT and (key or "").startswith("s:"):
+        return is_own and key_names(key or "", canonical_json(text or ""))
+    return is_own
 
 
 def name_problems(names: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -231,14 +230,19 @@ def name_problems(names: Iterable[Sequence[str]]) -> Iterator[str]:
     >>> list(name_problems([("e1", "Sam Rivera", "sam rivera"), ("e2", "Bo", "ann")]))
     ['a name is not the one that its entity was taught: e2']
     """
-    entity_ids: dict[str, None] = {}
-    for entity_id, surface, norm in names:
-        if alias_key(surface) != norm:
-            entity_ids[entity_id] = None
-            if len(entity_ids) == _EXAMPLES:
-                break
-    if entity_ids:
-        yield f"a name is not the one that its entity was taught: {', '.join(entity_ids)}"
+    ids = (entity_id for entity_id, surface, norm in names if alias_key(surface) != norm)
+    yield from examples("a name is not the one that its entity was taught", ids)
+
+
+def examples(sentence: str, members: Iterable[object]) -> Iterator[str]:
+    """The doctor's sentence with the first things that break it; none where nothing does."""
+    offenders: dict[str, None] = {}
+    for member in members:
+        offenders[str(member)] = None
+        if len(offenders) == EXAMPLES:
+            break
+    if offenders:
+        yield f"{sentence}: {', '.join(offenders)}"
 
 
 def log_faults(

@@ -19,7 +19,7 @@ from typing import Protocol, TypeVar
 
 from ...resolution.known import Known, Lookup
 from ...resolution.names import NameRow
-from ...schema.claim import Assertion, Claim, Edge, MentionLink, Row, Version
+from ...schema.claim import Assertion, Claim, Edge, Row, Version
 from ...schema.entity import Judgement, Review
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
@@ -322,10 +322,6 @@ class Reader(IdentityReads, ClaimReads, CandidateReads, Protocol):
 
     def edges(self, object_ids: Sequence[str], *, tx_us: int) -> tuple[Edge, ...]:
         """Return the edges from or to objects known at a tx."""
-        ...
-
-    def mentions(self, object_ids: Sequence[str]) -> tuple[MentionLink, ...]:
-        """Return the names inside the texts of objects, by object id, then start."""
         ...
 
     def actions(

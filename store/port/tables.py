@@ -36,6 +36,7 @@ from .records import (
     ActionRecord,
     CanonicalId,
     Flag,
+    RecordKind,
     SlotRecord,
     StoredReceipt,
     Tombstone,
@@ -70,10 +71,10 @@ class RecordTable(Generic[Record]):
     """A stored record."""
 
     record: type[Record]
-    name: str = ""
-    """Of one that is found by a column: its table in a file."""
+    name: str
+    """Of its table in a file."""
     key: str = ""
-    """What orders those that were found."""
+    """What orders those that were found by a column."""
     columns: tuple[str, ...] = ()
     """What they are found by: each has an index."""
     versioned: bool = False
@@ -84,6 +85,8 @@ class RecordTable(Generic[Record]):
         default_factory=dict[str, tuple[Convert, Convert]]
     )
     """How a field is encoded and decoded that its type does not tell."""
+    order: str = "rowid"
+    """The columns that order all records in a file; without any the order of writing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,12 +195,12 @@ def property_decoder(table: RecordTable[Record], lists: Lists) -> ReadProperties
 
 
 _OPEN: Final = {"tx_end": INF_US}
-EVENTS: Final = RecordTable(TxEvent, "tx_event", "tx", ("tx",))
-TOMBSTONES: Final = RecordTable(Tombstone)
-ENTITIES: Final = RecordTable(Entity)
-ALIASES: Final = RecordTable(Alias, ends=_OPEN)
-IDENTIFIERS: Final = RecordTable(Identifier, ends=_OPEN)
-JUDGEMENTS: Final = RecordTable(Judgement, ends=_OPEN)
+EVENTS: Final = RecordTable(TxEvent, "tx_event", "tx", ("tx",), order="seq")
+TOMBSTONES: Final = RecordTable(Tombstone, "tombstone", order="tx, erasure_id")
+ENTITIES: Final = RecordTable(Entity, "entity", order="tx_start, entity_id")
+ALIASES: Final = RecordTable(Alias, "alias", ends=_OPEN)
+IDENTIFIERS: Final = RecordTable(Identifier, "identifier", ends=_OPEN)
+JUDGEMENTS: Final = RecordTable(Judgement, "judgement", ends=_OPEN, order="tx_start, judgement_id")
 REVIEWS: Final = RecordTable(
     Review,
     "review",
@@ -205,6 +208,7 @@ REVIEWS: Final = RecordTable(
     ("review_id", "entity_id"),
     versioned=True,
     kept={"candidates": (candidates_json, candidates_of)},
+    order="opened_tx, review_id, version",
 )
 ACTIONS: Final = RecordTable(
     ActionRecord,
@@ -212,22 +216,34 @@ ACTIONS: Final = RecordTable(
     "action_id",
     ("action_id", "slot_key", "object_id"),
     ends=_OPEN | {"outcome": "", "closed_by": ""},
+    order="tx_start, action_id",
 )
 RECEIPTS: Final = RecordTable(
     StoredReceipt, "receipt", "object_id", ("object_id", "idempotency_key")
 )
-EDGES: Final = RecordTable(Edge)
+EDGES: Final = RecordTable(Edge, "edge")
 SLOTS: Final = RecordTable(SlotRecord, "slot", "slot_key", ("slot_key", "subject_id"))
-MENTIONS: Final = RecordTable(MentionLink)
-FLAGS: Final = RecordTable(Flag)
-CANONICAL: Final = RecordTable(CanonicalId)
-USAGE: Final = RecordTable(Usage, "usage", "object_id", ("object_id",))
-VECTORS: Final = RecordTable(VectorRow)
-FOUND_BY_COLUMN: Final[tuple[RecordTable[Any], ...]] = (
-    EVENTS,
-    REVIEWS,
-    ACTIONS,
-    RECEIPTS,
-    SLOTS,
-    USAGE,
-)
+MENTIONS: Final = RecordTable(MentionLink, "mention", "object_id, start", ("object_id",))
+FLAGS: Final = RecordTable(Flag, "flag")
+CANONICAL: Final = RecordTable(CanonicalId, "canonical", order="raw_id")
+USAGE: Final = RecordTable(Usage, "usage", "object_id", ("object_id",), order="object_id")
+VECTORS: Final = RecordTable(VectorRow, "vector")
+EXPORT_TABLES: Final[Mapping[RecordKind, RecordTable[Any]]] = {
+    RecordKind.EVENT: EVENTS,
+    RecordKind.ENTITY: ENTITIES,
+    RecordKind.ALIAS: ALIASES,
+    RecordKind.IDENTIFIER: IDENTIFIERS,
+    RecordKind.SLOT: SLOTS,
+    RecordKind.MENTION: MENTIONS,
+    RecordKind.EDGE: EDGES,
+    RecordKind.JUDGEMENT: JUDGEMENTS,
+    RecordKind.REVIEW: REVIEWS,
+    RecordKind.CANONICAL: CANONICAL,
+    RecordKind.ACTION: ACTIONS,
+    RecordKind.FLAG: FLAGS,
+    RecordKind.TOMBSTONE: TOMBSTONES,
+    RecordKind.RECEIPT: RECEIPTS,
+    RecordKind.VECTOR: VECTORS,
+    RecordKind.USAGE: USAGE,
+}
+"""The kinds of an export that are kept as their fields; the others each store decodes itself."""

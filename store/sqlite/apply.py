@@ -20,6 +20,7 @@ from typing import NamedTuple
 from ...schema.claim import Assertion, Permissions, Row
 from ...schema.signing import sign_scope
 from ...schema.vocabulary import Op
+from ..port import tables
 from ..port.receipts import GENESIS, chain_digest, require, require_next, without_candidates
 from ..port.records import (
     LOG_START,
@@ -28,7 +29,8 @@ from ..port.records import (
     SessionText,
     seal_next,
 )
-from ..port.store import Batch, Clock, ManifestRecord, TxEvent, VectorRow
+from ..port.store import Batch, Clock, ManifestRecord, TxEvent, Usage, VectorRow
+from ..port.tables import Record, RecordTable
 from . import codec, register_sql, sql
 from .caches import Caches
 from .codec import Line
@@ -154,6 +156,12 @@ def _run_many(db: sqlite3.Connection, statement: str, lines: Iterable[Line]) -> 
     return max(db.executemany(statement, rows).rowcount, 0) if rows else 0
 
 
+def _put(db: sqlite3.Connection, table: RecordTable[Record], records: Sequence[Record]) -> None:
+    """Put records into their table."""
+    if records:
+        db.executemany(register_sql.PUT[table.name], map(codec.ENCODERS[table.name], records))
+
+
 def _events(db: sqlite3.Connection, events: Sequence[TxEvent], last: bytes | None) -> None:
     digest = GENESIS if last is None else last
     lines: list[Line] = []
@@ -167,7 +175,7 @@ def _events(db: sqlite3.Connection, events: Sequence[TxEvent], last: bytes | Non
 
 
 def _register(db: sqlite3.Connection, changes: Batch) -> None:
-    _run_many(db, register_sql.PUT_ENTITY, map(codec.entity_line, changes.entities))
+    _put(db, tables.ENTITIES, changes.entities)
     # closings come first: a successor may take the same key in the same batch
     closed = _run_many(
         db,
@@ -178,8 +186,8 @@ def _register(db: sqlite3.Connection, changes: Batch) -> None:
         ),
     )
     require(closed == len(changes.closed_aliases), "a closed alias was not open")
-    _run_many(db, register_sql.PUT_ALIAS, map(codec.alias_line, changes.aliases))
-    _run_many(db, register_sql.PUT_IDENTIFIER, map(codec.identifier_line, changes.identifiers))
+    _put(db, tables.ALIASES, changes.aliases)
+    _put(db, tables.IDENTIFIERS, changes.identifiers)
     if changes.block_keys:
         _block(db, changes.block_keys)
 
@@ -245,7 +253,7 @@ class _Permits:
 
 
 def _claims(db: sqlite3.Connection, changes: Batch, counters: Counters, permits: _Permits) -> None:
-    _run_many(db, sql.PUT_SLOT, map(codec.slot_line, changes.slots))
+    _put(db, tables.SLOTS, changes.slots)
     if not changes.claims:
         return
 
@@ -296,7 +304,7 @@ def _versions(db: sqlite3.Connection, changes: Batch) -> None:
         arrivals = db.execute(sql.ENTER_LIVE, (vids,)).fetchall()
         _run_many(db, sql.ENTER_TEXT_LIVE, arrivals)
 
-    _run_many(db, sql.PUT_EDGE, map(codec.edge_line, changes.edges))
+    _put(db, tables.EDGES, changes.edges)
 
 
 def _row_line(row: Row) -> Line:
@@ -314,8 +322,8 @@ def _judgements(db: sqlite3.Connection, changes: Batch) -> None:
         db, register_sql.CLOSE_JUDGEMENT, ((tx, i) for i, tx in changes.closed_judgements)
     )
     require(closed == len(changes.closed_judgements), "a judgement to close was not open")
-    _run_many(db, register_sql.PUT_JUDGEMENT, map(codec.judgement_line, changes.judgements))
-    _run_many(db, register_sql.PUT_REVIEW, map(codec.review_line, changes.reviews))
+    _put(db, tables.JUDGEMENTS, changes.judgements)
+    _put(db, tables.REVIEWS, changes.reviews)
 
     # an id that is its own canonical id needs no projection
     _run_many(db, register_sql.DROP_CANONICAL, ((raw,) for raw, _ in changes.canonical))
@@ -324,17 +332,17 @@ def _judgements(db: sqlite3.Connection, changes: Batch) -> None:
 
 
 def _queue(db: sqlite3.Connection, changes: Batch, permits: _Permits) -> None:
-    _run_many(db, register_sql.PUT_ACTION, map(codec.action_line, changes.actions))
+    _put(db, tables.ACTIONS, changes.actions)
     closed = _run_many(
         db,
         register_sql.CLOSE_ACTION,
         ((c.tx, c.outcome, c.closed_by, c.action_id) for c in changes.closed_actions),
     )
     require(closed == len(changes.closed_actions), "an action to close was not open")
-    _run_many(db, sql.PUT_FLAG, map(codec.flag_line, changes.flags))
+    _put(db, tables.FLAGS, changes.flags)
     _permissions(db, changes, permits)
-    _run_many(db, sql.PUT_TOMBSTONE, map(codec.tombstone_line, changes.tombstones))
-    _run_many(db, register_sql.PUT_RECEIPT, map(codec.receipt_line, changes.receipts))
+    _put(db, tables.TOMBSTONES, changes.tombstones)
+    _put(db, tables.RECEIPTS, changes.receipts)
 
 
 def _permissions(db: sqlite3.Connection, changes: Batch, permits: _Permits) -> None:
@@ -361,7 +369,7 @@ def _restore_rest(db: sqlite3.Connection, changes: Batch) -> None:
         put_manifest(db, manifest)
 
     put_vectors(db, changes.vectors)
-    _run_many(db, register_sql.PUT_USAGE, map(codec.usage_line, changes.usage))
+    _put(db, tables.USAGE, changes.usage)
     if changes.keys:
         db.execute(sql.CLEAR_KEYS)
         _run_many(db, sql.PUT_KEY, enumerate(changes.keys))
@@ -410,7 +418,7 @@ def put_vectors(db: sqlite3.Connection, rows: Sequence[VectorRow]) -> None:
 
 def use(db: sqlite3.Connection, object_ids: Iterable[str], at_us: int) -> None:
     """Record that objects were used."""
-    _run_many(db, register_sql.PUT_USAGE, ((oid, 1, at_us) for oid in object_ids))
+    _put(db, tables.USAGE, [Usage(object_id, 1, at_us) for object_id in object_ids])
 
 
 def empty(

@@ -13,13 +13,17 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from ..port.receipts import identity_faults, log_faults, name_problems, value_problems
+from ..port.receipts import (
+    EXAMPLES,
+    examples,
+    identity_faults,
+    log_faults,
+    name_problems,
+    value_problems,
+)
 from ..port.records import chain_faults
 from ..timeline.overlaps import OVERLAPS, overlap_faults
 from . import apply, codec, register_sql, sql
-
-_EXAMPLES: Final = 5
-"""Examples named in a sentence."""
 
 _LONGEST: Final = 32_768
 """Bytes of a term that FTS5 keeps."""
@@ -30,9 +34,8 @@ def problems_of(db: sqlite3.Connection) -> Iterator[str]:
     yield from _file(db)
     for sentence, statement in register_sql.MUST_BE_EMPTY.items():
         # A broken invariant may hold for every row: a few of them are enough to look at.
-        examples = codec.first_column(db.execute(f"{statement} LIMIT {_EXAMPLES}"))
-        if examples:
-            yield f"{sentence}: {', '.join(map(str, examples))}"
+        lines = db.execute(f"{statement} LIMIT {EXAMPLES}")
+        yield from examples(sentence, codec.first_column(lines))
 
     statements = register_sql.CLEAN_HEADS, register_sql.ROWS_OF_CLAIMS
     for statement, sentence in zip(statements, OVERLAPS, strict=True):
@@ -42,7 +45,7 @@ def problems_of(db: sqlite3.Connection) -> Iterator[str]:
     yield from log_faults(events, (seq, last_us))
     yield from chain_faults(db.execute(sql.KEYS).fetchone()[0], apply.all_session_events(db))
     judgements = map(codec.judgement, db.execute(register_sql.OPEN_JUDGEMENTS))
-    yield from identity_faults(judgements, db.execute(register_sql.ALL_CANONICAL))
+    yield from identity_faults(judgements, db.execute(register_sql.EXPORTS["canonical"]))
     yield from _texts(db)
     yield from value_problems(db.execute(register_sql.STORED_VALUES))
     yield from name_problems(db.execute(register_sql.STORED_NAMES))

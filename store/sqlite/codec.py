@@ -7,12 +7,12 @@ without its content. A closing that the reader's tx cannot know reads as open.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from json.encoder import encode_basestring
 from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from ...resolution.known import Restriction, Teacher
 from ...resolution.names import NameRow
@@ -42,9 +42,10 @@ from ..port.claim_columns import (
     encoder,
     names_of,
 )
-from ..port.tables import Decoder, Lists, line_decoder, line_encoder
+from ..port.tables import Decoder, Lists, RecordTable, line_decoder, line_encoder
 
 Line = tuple[Any, ...]
+T = TypeVar("T")
 _FIRST: Final = itemgetter(0)
 """A row as `sqlite3` returns it."""
 
@@ -285,35 +286,21 @@ def restriction(line: Line) -> Restriction | None:
 
 
 _LISTS: Final = Lists(list_json, words)
+
+
+def _by_table(make: Callable[[RecordTable[Any], Lists], T]) -> dict[str, T]:
+    return {table.name: make(table, _LISTS) for table in tables.EXPORT_TABLES.values()}
+
+
+DECODERS: Final[Mapping[str, Decoder[Any]]] = _by_table(line_decoder)
+"""The decoders of records by the names of their tables."""
+ENCODERS: Final[Mapping[str, Callable[[Any], Line]]] = _by_table(line_encoder)
+"""The encoders of records by the names of their tables."""
 edge: Final = line_decoder(tables.EDGES, _LISTS)
-edge_line: Final = line_encoder(tables.EDGES, _LISTS)
 event: Final = line_decoder(tables.EVENTS, _LISTS)
-mention: Final = line_decoder(tables.MENTIONS, _LISTS)
-slot: Final = line_decoder(tables.SLOTS, _LISTS)
-slot_line: Final = line_encoder(tables.SLOTS, _LISTS)
-flag: Final = line_decoder(tables.FLAGS, _LISTS)
-flag_line: Final = line_encoder(tables.FLAGS, _LISTS)
-canonical: Final = line_decoder(tables.CANONICAL, _LISTS)
-vector: Final = line_decoder(tables.VECTORS, _LISTS)
-usage: Final = line_decoder(tables.USAGE, _LISTS)
-usage_line: Final = line_encoder(tables.USAGE, _LISTS)
-tombstone: Final = line_decoder(tables.TOMBSTONES, _LISTS)
-tombstone_line: Final = line_encoder(tables.TOMBSTONES, _LISTS)
 entity: Final = line_decoder(tables.ENTITIES, _LISTS)
-entity_line: Final = line_encoder(tables.ENTITIES, _LISTS)
 alias: Final = line_decoder(tables.ALIASES, _LISTS)
-alias_line: Final = line_encoder(tables.ALIASES, _LISTS)
 identifier: Final = line_decoder(tables.IDENTIFIERS, _LISTS)
-identifier_line: Final = line_encoder(tables.IDENTIFIERS, _LISTS)
 judgement: Final = line_decoder(tables.JUDGEMENTS, _LISTS)
-judgement_line: Final = line_encoder(tables.JUDGEMENTS, _LISTS)
 review: Final = line_decoder(tables.REVIEWS, _LISTS)
-review_line: Final = line_encoder(tables.REVIEWS, _LISTS)
 action: Final = line_decoder(tables.ACTIONS, _LISTS)
-action_line: Final = line_encoder(tables.ACTIONS, _LISTS)
-receipt: Final = line_decoder(tables.RECEIPTS, _LISTS)
-receipt_line: Final = line_encoder(tables.RECEIPTS, _LISTS)
-DECODERS: Final[Mapping[str, Decoder[Any]]] = {
-    table.name: line_decoder(table, _LISTS) for table in tables.FOUND_BY_COLUMN
-}
-"""The decoders of what is found by a column, by the name of its table."""

@@ -242,14 +242,6 @@ def _by_weight(hit: Hit) -> tuple[object, ...]:
     return -weight, norm, entity_id, scope_id, type, ordinal, valid_from
 
 
-class _Lessons(NamedTuple):
-    """What was taught of entities, and who may know it."""
-
-    identifiers: dict[Identifier, None]
-    teachers: dict[str, Teacher]
-    restrictions: dict[str, Restriction]
-
-
 @dataclass(slots=True)
 class _Match:
     """What is in the register under the keys of one look-up."""
@@ -448,11 +440,8 @@ class SqliteRegister:
             if judgement.left_id in entities and judgement.right_id in entities:
                 judgements.append(judgement)
 
-        lessons = self._lessons_of(bound, tx_us)
-        return Known(
-            identifiers=tuple(sorted(lessons.identifiers, key=identifier_order)),
-            teachers=lessons.teachers,
-            restrictions=lessons.restrictions,
+        return replace(
+            self._lessons_of(bound, tx_us),
             aliases=_in_order(aliases),
             entities=entities,
             judgements=tuple(judgements),
@@ -473,20 +462,25 @@ class SqliteRegister:
             cases[raw] = clusters.PendingCase(ReviewState(state), target is not None)
         return clusters.entities_as_of(entities, canonical, cases)
 
-    def _lessons_of(self, bound: dict[str, object], tx_us: int) -> _Lessons:
-        lessons = _Lessons({}, {}, {})
+    def _lessons_of(self, bound: dict[str, object], tx_us: int) -> Known:
+        """What was taught of entities, and who may know it."""
+        identifiers: dict[Identifier, None] = {}
+        teachers: dict[str, Teacher] = {}
+        restrictions: dict[str, Restriction] = {}
         for line in self._db.execute(register_sql.LESSONS_OF, bound):
             object_id = line[6]
             restriction = codec.restriction(line)
             if restriction is not None:
-                lessons.restrictions[object_id] = restriction
+                restrictions[object_id] = restriction
             if line[0] is None:
                 continue  # a name: they are read where they are asked for
 
-            lessons.identifiers[codec.identifier(line, tx_us)] = None
+            identifiers[codec.identifier(line, tx_us)] = None
             if line[7] is not None:
-                lessons.teachers[object_id] = codec.teacher(line)
-        return lessons
+                teachers[object_id] = codec.teacher(line)
+
+        rows = tuple(sorted(identifiers, key=identifier_order))
+        return Known(identifiers=rows, teachers=teachers, restrictions=restrictions)
 
     def _judgements(self, bound: dict[str, object], tx_us: int) -> list[Judgement]:
         return [

@@ -51,49 +51,28 @@ _LOG_PAGES: Final = 4_000
 hundred writes some 1,000, of which the next ones write most again: at SQLite's own 1,000 each batch
 copied its own."""
 
-_CORRUPT: Final = (
-    Unavailable,
-    "store_corrupt",
-    "is damaged; restore it from a backup or an export, then run `tenure doctor`",
-)
-_BUSY: Final = (
-    Unavailable,
-    "store_busy",
-    "is being written by another process and stayed so; try again",
-)
-_READ_ONLY: Final = (
-    Unavailable,
-    "store_read_only",
-    "or its folder is read-only; make both writable for this user",
-)
-_UNREACHABLE: Final = (
-    Unavailable,
-    "store_unreachable",
-    "cannot be opened or read; check the path, its folder and their permissions",
-)
-_FULL: Final = (
-    Unavailable,
-    "store_full",
-    "has a full disk; nothing of this write was kept: free space, then retry",
-)
-_NOT_A_STORE: Final = (
-    InvalidInput,
-    "not_a_store",
-    "is not a tenure store; give another path",
-)
-
-_MEANING: Final[dict[int, tuple[type[TenureError], str, str]]] = {
-    sqlite3.SQLITE_PERM: _READ_ONLY,
-    sqlite3.SQLITE_BUSY: _BUSY,
-    sqlite3.SQLITE_LOCKED: _BUSY,
-    sqlite3.SQLITE_READONLY: _READ_ONLY,
-    sqlite3.SQLITE_IOERR: _UNREACHABLE,
-    sqlite3.SQLITE_CORRUPT: _CORRUPT,
-    sqlite3.SQLITE_FULL: _FULL,
-    sqlite3.SQLITE_CANTOPEN: _UNREACHABLE,
-    sqlite3.SQLITE_NOTADB: _NOT_A_STORE,
+_TEXTS: Final = {
+    "store_busy": "is being written by another process and stayed so; try again",
+    "store_corrupt": "is damaged; restore it from a backup or an export, then run `tenure doctor`",
+    "store_full": "has a full disk; nothing of this write was kept: free space, then retry",
+    "store_read_only": "or its folder is read-only; make both writable for this user",
+    "store_unreachable": "cannot be opened or read; check the path, its folder and their"
+    " permissions",
+    "not_a_store": "is not a tenure store; give another path",
 }
-"""What is raised for an error of SQLite, its code, and what is said of the path."""
+"""What is said of a path, by the code of the error."""
+_CODES: Final = {
+    sqlite3.SQLITE_PERM: "store_read_only",
+    sqlite3.SQLITE_BUSY: "store_busy",
+    sqlite3.SQLITE_LOCKED: "store_busy",
+    sqlite3.SQLITE_READONLY: "store_read_only",
+    sqlite3.SQLITE_IOERR: "store_unreachable",
+    sqlite3.SQLITE_CORRUPT: "store_corrupt",
+    sqlite3.SQLITE_FULL: "store_full",
+    sqlite3.SQLITE_CANTOPEN: "store_unreachable",
+    sqlite3.SQLITE_NOTADB: "not_a_store",
+}
+"""The code of the error that an error of SQLite represents."""
 
 KEY_BYTES: Final = 32
 _TURN_S: Final = 0.02
@@ -187,19 +166,19 @@ def require_place(path: Path) -> None:
         )
 
 
-def _told(kind: tuple[type[TenureError], str, str], path: Path) -> TenureError:
-    error, code, text = kind
-    return error(f"{path} {text}", code=code, path=str(path))
+def _error_of(code: str, path: Path) -> TenureError:
+    error = InvalidInput if code == "not_a_store" else Unavailable
+    return error(f"{path} {_TEXTS[code]}", code=code, path=str(path))
 
 
 def meaning(error: sqlite3.Error, path: Path) -> TenureError:
     """Return the error of ours that an error of SQLite represents."""
     number = getattr(error, "sqlite_errorcode", None)
-    told = None if number is None else _MEANING.get(number & 0xFF)
+    code = None if number is None else _CODES.get(number & 0xFF)
     if "not decode to UTF-8" in str(error):  # the driver's own words: it gives no code
-        told = _CORRUPT
-    if told:
-        return _told(told, path)
+        code = "store_corrupt"
+    if code:
+        return _error_of(code, path)
     if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
         return Unavailable(f"{path} was closed; connect again", code="store_closed")
     return Fault(
@@ -369,7 +348,7 @@ class Partition:
                     yield db
                 except (LookupError, TypeError, ValueError) as error:
                     if _is_damaged(db):  # a row that refers to none, a value that cannot be read
-                        raise _told(_CORRUPT, self.path) from error
+                        raise _error_of("store_corrupt", self.path) from error
                     raise
                 finally:
                     db.execute("ROLLBACK")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
-from ...schema.claim import Assertion, Edge, MentionLink
+from ...schema.claim import Assertion, Edge
 from ...schema.entity import Review
 from ...schema.interval import INF_US, MIN_US
 from ...schema.vocabulary import ActionKind
@@ -65,30 +65,17 @@ def _plain(statement: str, decode: Callable[[Line], object]) -> Callable[..., It
 
 
 _READ: Final[dict[RecordKind, Callable[[sqlite3.Connection], Iterator[object]]]] = {
-    RecordKind.EVENT: _plain(sql.EVENTS, codec.event),
-    RecordKind.ENTITY: _plain(register_sql.ALL_ENTITIES, codec.entity),
-    RecordKind.ALIAS: _plain(register_sql.ALL_ALIASES, codec.alias),
-    RecordKind.IDENTIFIER: _plain(register_sql.ALL_IDENTIFIERS, codec.identifier),
     RecordKind.BLOCK_KEYS: _block_keys,
-    RecordKind.SLOT: _plain(sql.ALL_SLOTS, codec.slot),
     RecordKind.CLAIM: _plain(sql.ALL_CLAIMS, codec.assertion),
-    RecordKind.MENTION: _plain(sql.ALL_MENTIONS, codec.mention),
     RecordKind.ROW: _plain(sql.ALL_ROWS, codec.row),
-    RecordKind.EDGE: _plain(sql.ALL_EDGES, codec.edge),
-    RecordKind.JUDGEMENT: _plain(register_sql.ALL_JUDGEMENTS, codec.judgement),
-    RecordKind.REVIEW: _plain(register_sql.ALL_REVIEWS, codec.review),
-    RecordKind.CANONICAL: _plain(register_sql.ALL_CANONICAL, codec.canonical),
-    RecordKind.ACTION: _plain(register_sql.ACTIONS_EVER, codec.action),
-    RecordKind.FLAG: _plain(sql.FLAGS, codec.flag),
     RecordKind.PERMISSION: _plain(sql.PERMISSION_CHANGES, _permission),
-    RecordKind.TOMBSTONE: _plain(sql.TOMBSTONES, codec.tombstone),
-    RecordKind.RECEIPT: _plain(register_sql.ALL_RECEIPTS, codec.receipt),
     RecordKind.DEFINITION: _plain(sql.DEFINITION_BODIES, lambda line: str(line[0])),
     RecordKind.PACK: _plain(register_sql.ALL_PACKS, lambda line: str(line[0])),
     RecordKind.MANIFEST: _manifests,
-    RecordKind.VECTOR: _plain(register_sql.ALL_VECTORS, codec.vector),
-    RecordKind.USAGE: _plain(register_sql.ALL_USAGE, codec.usage),
     RecordKind.SESSION_EVENT: apply.all_session_events,
+} | {
+    kind: _plain(register_sql.EXPORTS[table.name], codec.DECODERS[table.name])
+    for kind, table in tables.EXPORT_TABLES.items()
 }
 
 
@@ -103,12 +90,12 @@ class ClaimLookups:
     def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
         """Every object that is about one of these, points at it or mentions it, none erased."""
         bound = {"ids": codec.list_json(dict.fromkeys(entity_ids))}
-        return tuple(line[0] for line in self._connection().execute(sql.OBJECTS_OF, bound))
+        return tuple(codec.first_column(self._connection().execute(sql.OBJECTS_OF, bound)))
 
     def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
         """Objects that hold all of these terms, none erased, sorted."""
         query = " AND ".join(f'"{word}"' for word in words)
-        return tuple(line[0] for line in self._connection().execute(sql.OBJECTS_WITH, (query,)))
+        return tuple(codec.first_column(self._connection().execute(sql.OBJECTS_WITH, (query,))))
 
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
         """Whole claims by object id, with today's permissions; erased ones left out."""
@@ -208,11 +195,6 @@ class SqliteReader(Timelines, SqliteRegister, ClaimLookups):
         """Return the edges from or to objects known at a tx."""
         bound = {"objects": codec.list_json(object_ids), "tx": tx_us}
         return tuple(map(codec.edge, self._db.execute(sql.EDGES, bound)))
-
-    def mentions(self, object_ids: Sequence[str]) -> tuple[MentionLink, ...]:
-        """Return the names inside the texts of objects, by object id, then start."""
-        ids = codec.list_json(dict.fromkeys(object_ids))
-        return tuple(map(codec.mention, self._db.execute(sql.MENTIONS, (ids,))))
 
     def actions(
         self, *, open_only: bool, tx_us: int, kind: ActionKind | None = None

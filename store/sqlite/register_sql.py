@@ -11,15 +11,17 @@ from ...schema.entity import AUDIT, SUGGESTION
 from ...schema.interval import INF_US as _OPEN
 from ..port import tables
 from .schema import EMPTY_PATHS
+from .sql import ALL_EDGES, ALL_MENTIONS, ALL_VECTORS, FLAGS, MENTIONS, PUT_EDGE, PUT_FLAG
 
 
 def _select(table: tables.RecordTable[Any], prefix: str) -> str:
     return "SELECT " + ", ".join(f"{prefix}.{name}" for name in tables.names_of(table))
 
 
-def _insert(name: str, table: tables.RecordTable[Any]) -> str:
+def _insert(table: tables.RecordTable[Any]) -> str:
     columns = tables.names_of(table)
-    return f"INSERT INTO {name} ({', '.join(columns)}) VALUES (?{', ?' * (len(columns) - 1)})"
+    values = ", ".join("?" * len(columns))
+    return f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({values})"
 
 
 def _find(table: tables.RecordTable[Any], column: str) -> str:
@@ -34,22 +36,35 @@ def _find(table: tables.RecordTable[Any], column: str) -> str:
 
 FIND: Final = {
     (table.name, column): _find(table, column)
-    for table in tables.FOUND_BY_COLUMN
+    for table in tables.EXPORT_TABLES.values()
     for column in table.columns
-}
+} | {("mention", "object_id"): MENTIONS}
 """The records of a table by one of its columns."""
+EXPORTS: Final = {
+    table.name: f"{_select(table, 't')} FROM {table.name} t ORDER BY {table.order}"
+    for table in tables.EXPORT_TABLES.values()
+} | {"mention": ALL_MENTIONS, "edge": ALL_EDGES, "flag": FLAGS, "vector": ALL_VECTORS}
+"""All records of a table; those of claims name theirs by its number."""
+PUT: Final = {
+    **{table.name: _insert(table) for table in tables.EXPORT_TABLES.values()},
+    "entity": f"""{_insert(tables.ENTITIES)} ON CONFLICT (entity_id) DO UPDATE
+      SET name = excluded.name, type = excluded.type, state = excluded.state,
+        recorded = excluded.recorded""",
+    "slot": f"{_insert(tables.SLOTS)} ON CONFLICT (slot_key) DO NOTHING",
+    "usage": f"""{_insert(tables.USAGE)} ON CONFLICT (object_id) DO UPDATE
+      SET uses = uses + excluded.uses, last_us = max(last_us, excluded.last_us)""",
+    "edge": PUT_EDGE,
+    "flag": PUT_FLAG,
+}
+"""What puts a record into a table."""
 
 # --- the register
 
-PUT_ENTITY: Final = f"""{_insert("entity", tables.ENTITIES)} ON CONFLICT (entity_id) DO UPDATE
-SET name = excluded.name, type = excluded.type, state = excluded.state,
-  recorded = excluded.recorded"""
 _ENTITY: Final = f"{_select(tables.ENTITIES, 'e')} FROM "
 ENTITIES: Final = (
     _ENTITY
     + "json_each(:ids) j CROSS JOIN entity e ON e.entity_id = j.value WHERE e.tx_start <= :tx"
 )
-ALL_ENTITIES: Final = _ENTITY + "entity e ORDER BY e.tx_start, e.entity_id"
 _IDS_ABOVE: Final = {
     False: "SELECT e.entity_id FROM entity e WHERE e.entity_id > :after",
     True: """
@@ -67,7 +82,6 @@ ENTITY_IDS: Final = {
 }
 """By whether ids of one type, and of names in some scopes, are wanted."""
 _ALIAS: Final = f"{_select(tables.ALIASES, 'a')}, a.alias_id FROM "
-PUT_ALIAS: Final = _insert("alias", tables.ALIASES)
 CLOSE_ALIAS: Final = f"""
 UPDATE alias SET tx_end = ? WHERE entity_id = ? AND norm = ? AND scope_id = ?
   AND type = ? AND ordinal = ? AND valid_from = ? AND tx_end = {_OPEN}"""
@@ -97,8 +111,6 @@ LEFT JOIN live l ON l.claim_id = c.claim_id
 LEFT JOIN object_permit o ON o.claim_id = c.claim_id
 LEFT JOIN permit p ON p.permit_id = o.permit_id
 WHERE a.tx_start <= :tx AND a.tx_end > :tx ORDER BY a.alias_id"""
-ALL_ALIASES: Final = f"{_ALIAS} alias a ORDER BY a.alias_id"
-PUT_IDENTIFIER: Final = _insert("identifier", tables.IDENTIFIERS)
 _IDENTIFIER: Final = _select(tables.IDENTIFIERS, "i")
 IDENTIFIERS: Final = """
 SELECT i.entity_id FROM json_each(:scopes) s
@@ -124,7 +136,6 @@ WHERE a.tx_start <= :tx AND a.tx_end > :tx
   AND (p.class_rank > 0 OR p.allow <> '["*"]' OR p.deny <> '[]')"""
 """The identifiers of entities with who stated each, then of their names those that not everybody
 may read, without the names."""
-ALL_IDENTIFIERS: Final = f"{_IDENTIFIER} FROM identifier i ORDER BY i.identifier_id"
 NORM_ID: Final = "SELECT norm_id FROM norm WHERE norm = ?"
 PUT_NORM: Final = "INSERT INTO norm (norm) VALUES (?) RETURNING norm_id"
 PUT_BLOCK_KEY: Final = "INSERT INTO block_key (k, norm_id, kind) VALUES (?, ?, ?)"
@@ -159,7 +170,6 @@ BLOCK_KEYS: Final = """
 SELECT n.norm, b.k, b.kind FROM norm n CROSS JOIN block_key b INDEXED BY block_key_by_norm
 ON b.norm_id = n.norm_id ORDER BY n.norm_id, b.k"""
 _JUDGEMENT: Final = f"{_select(tables.JUDGEMENTS, 'g')} FROM "
-PUT_JUDGEMENT: Final = _insert("judgement", tables.JUDGEMENTS)
 CLOSE_JUDGEMENT: Final = f"""
 UPDATE judgement SET tx_end = ? WHERE judgement_id = ? AND tx_end = {_OPEN}"""
 JUDGEMENTS_OF: Final = f"""{_JUDGEMENT} json_each(:ids) j
@@ -173,7 +183,6 @@ CROSS JOIN judgement g INDEXED BY judgement_by_left ON g.left_id = j.value
 UNION {_JUDGEMENT} json_each(:ids) j
 CROSS JOIN judgement g INDEXED BY judgement_by_right ON g.right_id = j.value
 UNION {_JUDGEMENT} judgement g INDEXED BY judgement_by_merge WHERE g.merge_id = :merge ORDER BY 1"""
-ALL_JUDGEMENTS: Final = f"{_JUDGEMENT} judgement g ORDER BY g.tx_start, g.judgement_id"
 PUT_CANONICAL: Final = """
 INSERT INTO canonical VALUES (?, ?)
 ON CONFLICT (raw_id) DO UPDATE SET canonical_id = excluded.canonical_id"""
@@ -184,11 +193,9 @@ WITH top (canonical_id) AS MATERIALIZED (
   LEFT JOIN canonical c ON c.raw_id = j.value)
 SELECT m.raw_id, m.canonical_id FROM top t CROSS JOIN canonical m INDEXED BY canonical_members
 ON m.canonical_id = t.canonical_id"""
-ALL_CANONICAL: Final = "SELECT raw_id, canonical_id FROM canonical ORDER BY raw_id"
 _REVIEW: Final = f"{_select(tables.REVIEWS, 'r')} FROM review r"
 _NEWEST: Final = """
 WHERE r.version = (SELECT max(n.version) FROM review n WHERE n.review_id = r.review_id)"""
-PUT_REVIEW: Final = _insert("review", tables.REVIEWS)
 REVIEWS: Final = f"""
 {_REVIEW} {_NEWEST} AND (:state IS NULL OR r.state = :state)
   AND (:mention = '' OR r.mention = :mention) ORDER BY r.opened_tx, r.review_id"""
@@ -202,20 +209,15 @@ CROSS JOIN review r INDEXED BY review_by_entity ON r.entity_id = j.value
 WHERE coalesce(r.decided_tx, r.opened_tx) <= :tx AND r.reason NOT IN (:suggestion, :audit)
 ORDER BY r.version"""
 """The blocking cases of entities in every version known at a tx, the newest last."""
-ALL_REVIEWS: Final = f"{_REVIEW} ORDER BY r.opened_tx, r.review_id, r.version"
 
 # --- the resolver queue and receipts
 
-PUT_ACTION: Final = _insert("action", tables.ACTIONS)
 CLOSE_ACTION: Final = f"""
 UPDATE action SET tx_end = ?, outcome = ?, closed_by = ? WHERE action_id = ? AND tx_end = {_OPEN}"""
 _ACTION: Final = f"{_select(tables.ACTIONS, 'a')} FROM "
 ACTIONS: Final = f"""{_ACTION} action a
 WHERE a.tx_start <= :tx AND a.tx_end > :after AND (:kind IS NULL OR a.kind = :kind)
 ORDER BY a.tx_start, a.action_id"""
-ACTIONS_EVER: Final = f"{_ACTION} action a ORDER BY a.tx_start, a.action_id"
-PUT_RECEIPT: Final = _insert("receipt", tables.RECEIPTS)
-ALL_RECEIPTS: Final = f"{_select(tables.RECEIPTS, 'r')} FROM receipt r ORDER BY r.receipt_id"
 
 # --- manifests, vectors, usage
 
@@ -241,15 +243,10 @@ PUT_VECTOR: Final = """
 INSERT INTO vector (vec_seq, claim_id, encoder_id, part, vec16)
 SELECT ?, c.claim_id, ?, ?, ? FROM claim c CROSS JOIN content d ON d.claim_id = c.claim_id
 WHERE c.object_id = ?"""
-_VECTOR: Final = "SELECT c.object_id, v.encoder_id, v.part, v.vec16"
-_OF_CLAIM: Final = " FROM vector v CROSS JOIN claim c ON c.claim_id = v.claim_id "
-VECTORS: Final = f"""{_VECTOR}, c.scope_id{_OF_CLAIM}
+VECTORS: Final = """
+SELECT c.object_id, v.encoder_id, v.part, v.vec16, c.scope_id
+FROM vector v CROSS JOIN claim c ON c.claim_id = v.claim_id
 WHERE v.vec_seq > ? AND v.encoder_id = ? ORDER BY v.vec_seq"""
-ALL_VECTORS: Final = f"{_VECTOR}{_OF_CLAIM}ORDER BY v.vec_seq"
-PUT_USAGE: Final = """
-INSERT INTO usage VALUES (?, ?, ?) ON CONFLICT (object_id) DO UPDATE
-SET uses = uses + excluded.uses, last_us = max(last_us, excluded.last_us)"""
-ALL_USAGE: Final = "SELECT object_id, uses, last_us FROM usage ORDER BY object_id"
 
 # --- what an erasure empties
 

@@ -298,21 +298,8 @@ _GUARDS: Final = (
         (
             *map(
                 append_only,
-                (
-                    "meta",
-                    "definition",
-                    "tx_event",
-                    "tombstone",
-                    "slot",
-                    "permit",
-                    "mention",
-                    "session_event",
-                    "edge",
-                    "permission_change",
-                    "flag",
-                    "pack",
-                    "compiled",
-                ),
+                "meta definition tx_event tombstone slot permit mention session_event edge"
+                " permission_change flag pack compiled".split(),
             ),
             unless(
                 "version",

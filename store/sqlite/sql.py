@@ -47,10 +47,6 @@ EVENTS_IN: Final = """
 SELECT seq, tx, actor, op, object_ids FROM tx_event
 WHERE tx > :after AND tx <= :until AND (:actor IS NULL OR actor = :actor)
 ORDER BY tx DESC LIMIT :limit"""
-PUT_TOMBSTONE: Final = "INSERT INTO tombstone VALUES (?, ?, ?, ?, ?, ?)"
-TOMBSTONES: Final = """
-SELECT erasure_id, tx, actor, reason, object_ids, entity_ids FROM tombstone
-ORDER BY tx, erasure_id"""
 ERASED_SINCE: Final = """
 SELECT DISTINCT j.value FROM tombstone t, json_each(t.object_ids) j
 WHERE t.tx > coalesce((SELECT tx FROM tx_event WHERE seq <= ? ORDER BY seq DESC LIMIT 1), ?)
@@ -87,14 +83,9 @@ CROSS JOIN permit p ON p.permit_id = h.permit_id ORDER BY h.change_id"""
 
 # --- slots and claims
 
-PUT_SLOT: Final = """
-INSERT INTO slot (slot_key, subject_id, slot, scope_id, many) VALUES (?, ?, ?, ?, ?)
-ON CONFLICT (slot_key) DO NOTHING"""
-_SLOT: Final = "SELECT s.slot_key, s.subject_id, s.slot, s.scope_id, s.many FROM "
 SLOT_IN_USE: Final = """
 SELECT EXISTS (SELECT 1 FROM slot s INDEXED BY slot_by_name
   CROSS JOIN claim c INDEXED BY claim_by_slot ON c.slot_id = s.slot_id WHERE s.slot = ?)"""
-ALL_SLOTS: Final = _SLOT + "slot s ORDER BY s.slot_id"
 _SLOT_ID: Final = """
 SELECT DISTINCT s.slot_id, s.many, s.scope_id IN (SELECT value FROM json_each(:scopes)) FROM """
 SLOT_IDS_OF_PAIR: Final = """
@@ -254,7 +245,7 @@ PUT_MENTION: Final = """
 INSERT INTO mention (claim_id, start, until, entity_id)
 SELECT claim_id, ?, ?, ? FROM claim WHERE object_id = ?"""
 _MENTION: Final = """SELECT c.object_id, m.entity_id, m.start, m.until FROM """
-MENTIONS: Final = f"""{_MENTION} json_each(?) j CROSS JOIN claim c ON c.object_id = j.value
+MENTIONS: Final = f"""{_MENTION} json_each(:ids) j CROSS JOIN claim c ON c.object_id = j.value
 CROSS JOIN mention m ON m.claim_id = c.claim_id ORDER BY c.object_id, m.start"""
 ALL_MENTIONS: Final = f"""{_MENTION} mention m CROSS JOIN claim c ON c.claim_id = m.claim_id
 ORDER BY m.claim_id, m.start"""
@@ -264,6 +255,9 @@ VALUES ((SELECT claim_id FROM claim WHERE object_id = ?), ?, ?, ?)"""
 FLAGS: Final = """
 SELECT c.object_id, f.kind, f.is_on, f.tx FROM flag f
 CROSS JOIN claim c ON c.claim_id = f.claim_id ORDER BY f.flag_id"""
+ALL_VECTORS: Final = """
+SELECT c.object_id, v.encoder_id, v.part, v.vec16
+FROM vector v CROSS JOIN claim c ON c.claim_id = v.claim_id ORDER BY v.vec_seq"""
 
 # --- versions
 

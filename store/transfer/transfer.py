@@ -14,11 +14,11 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, cast
+from typing import Any, Final, cast, get_args, get_type_hints
 
 from ...resolution.keys import alias_key
-from ...schema.claim import Assertion, Edge, MentionLink, Row
-from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
+from ...schema.claim import Assertion
+from ...schema.entity import Alias
 from ...schema.errors import InvalidInput, TenureError
 from ...schema.interval import MIN_US
 from ...schema.limits import check_json, json_of
@@ -29,54 +29,18 @@ from ...schema.vocabulary import Authority
 from ..port.records import (
     BlockKeys,
     CanonicalId,
-    Flag,
-    PermissionChange,
-    SessionRecord,
-    StoredReceipt,
-    Tombstone,
 )
 from ..port.store import (
-    ActionRecord,
     Batch,
     Clock,
-    ManifestRecord,
     Reader,
     RecordKind,
-    SlotRecord,
     TxEvent,
-    Usage,
-    VectorRow,
 )
 
 FORMAT: Final = 2
 """The number of this format; a reader takes older ones and refuses newer ones."""
 
-_TYPES: Final[dict[RecordKind, type]] = {
-    RecordKind.EVENT: TxEvent,
-    RecordKind.ENTITY: Entity,
-    RecordKind.ALIAS: Alias,
-    RecordKind.IDENTIFIER: Identifier,
-    RecordKind.BLOCK_KEYS: BlockKeys,
-    RecordKind.SLOT: SlotRecord,
-    RecordKind.CLAIM: Assertion,
-    RecordKind.MENTION: MentionLink,
-    RecordKind.ROW: Row,
-    RecordKind.EDGE: Edge,
-    RecordKind.JUDGEMENT: Judgement,
-    RecordKind.REVIEW: Review,
-    RecordKind.CANONICAL: CanonicalId,
-    RecordKind.ACTION: ActionRecord,
-    RecordKind.FLAG: Flag,
-    RecordKind.PERMISSION: PermissionChange,
-    RecordKind.TOMBSTONE: Tombstone,
-    RecordKind.RECEIPT: StoredReceipt,
-    RecordKind.DEFINITION: str,
-    RecordKind.PACK: str,
-    RecordKind.MANIFEST: ManifestRecord,
-    RecordKind.VECTOR: VectorRow,
-    RecordKind.USAGE: Usage,
-    RecordKind.SESSION_EVENT: SessionRecord,
-}
 _ORDER: Final = {kind.value: place for place, kind in enumerate(RecordKind)}
 _FIELD: Final = {
     RecordKind.EVENT: "events",
@@ -103,6 +67,11 @@ _FIELD: Final = {
     RecordKind.SESSION_EVENT: "session_events",
 }
 """The field of a batch that takes the records of a kind as they are."""
+_HINTS: Final = get_type_hints(Batch)
+_TYPES: Final = {kind: get_args(_HINTS[name])[0] for kind, name in _FIELD.items()} | {
+    RecordKind.BLOCK_KEYS: BlockKeys,
+    RecordKind.CANONICAL: CanonicalId,
+}
 
 
 _NO_EVENT: Final = 0, MIN_US

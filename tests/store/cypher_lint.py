@@ -1,33 +1,25 @@
-"""Rules that the module of Cypher statements must keep, checked without a server.
+"""Rules that the modules of Cypher statements must keep, checked without a server.
 
-`read_statements` takes the module's text and returns its constants; it reports every way of
-putting a value into a statement other than a parameter. `tenant_problems` follows a statement
-clause by clause and reports each pattern that could touch another tenant's nodes: one that
-starts from nothing bound before and states no `tenant_id`, and each created node without it.
-A server plans each statement in each of its languages in neo4j/test_plans.py.
+`building_problems` takes a module's text and reports every way of putting a value into a statement
+other than a parameter. `tenant_problems` follows a statement clause by clause and reports each
+pattern that could touch another tenant's nodes: one that starts from nothing bound before and
+states no `tenant_id`, and each created node without it. A server plans each statement in each of
+its languages in neo4j/test_plans.py.
 
 A public `NAME: Final = "…"` is a statement, and so is each entry of a public table of texts. It
-is written as a whole: `statement(text, fragments)` puts a constant for each `{name}` in it, and
-nothing else may build one. Fragments that several modules share are imported from a module beside
-them; the lists of a claim's columns come from a table, through one module that takes no values.
+is written as a whole: `statement(text, fragments)` puts a constant for each `{name}` in it, the
+functions beside it put texts of literals together, and nothing else may build one.
 """
 
 import ast
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
-
-from tenure.store.neo4j.cypher import template
-from tenure.store.neo4j.cypher.template import statement
+from types import ModuleType
 
 TEMPLATES = frozenset({"statement", "_statement", "_move"})
-MAKERS: Mapping[str, Callable[..., str]] = {
-    "all_nodes": template.all_nodes,
-    "nodes_by": template.nodes_by,
-    "removal": template.removal,
-}
+MAKERS = frozenset({"all_nodes", "nodes_by", "removal", "in_turn", "own_and_foreign"})
 """What makes a text of literals alone."""
 BUILDERS = frozenset({"format", "format_map", "join", "replace", "substitute", "safe_substitute"})
 CLAUSES = frozenset(
@@ -46,10 +38,6 @@ TOKEN = re.compile(
 )
 
 
-Constant = str | Mapping[str, str]
-"""A text, or a table of fragments."""
-
-
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
     """A broken rule, at a name of the module."""
@@ -61,103 +49,28 @@ class Problem:
         return f"{self.where}: {self.what}"
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
-    """The constants of a module of statements, and what is wrong with how they are made."""
-
-    statements: Mapping[str, str]
-    problems: tuple[Problem, ...]
-
-
-def read_statements(source: str) -> Module:
-    """Return the statements of a module's text."""
-    tree = ast.parse(source)
-    constants = _imported(tree)
-    problems = [Problem(f"line {node.lineno}", what) for node, what in _built_texts(tree)]
+def statements_of(module: ModuleType) -> dict[str, str]:
+    """The public texts of a module, those of its public tables among them."""
     statements: dict[str, str] = {}
+    for name, annotation in module.__annotations__.items():
+        constant = getattr(module, name)
+        if name.startswith("_"):
+            continue
+        if isinstance(constant, str):
+            statements[name] = constant
+        elif isinstance(constant, Mapping) and "LiteralString" in str(annotation):
+            statements |= constant
+    return statements
+
+
+def building_problems(source: str) -> tuple[Problem, ...]:
+    """What is wrong with how a module of statements makes its texts."""
+    tree = ast.parse(source)
+    problems = [Problem(f"line {node.lineno}", what) for node, what in _built_texts(tree)]
     for node in tree.body:
-        target, value = _assigned(node)
-        if target is None or value is None:
-            continue
-        if isinstance(value, ast.Dict):
-            constants[target] = table = _table(value, constants) or {}
-            if not target.startswith("_") and "LiteralString" in _annotation(node):
-                statements |= table
-            continue
-        if isinstance(value, ast.Call) and ast.unparse(value.func) == "partial":
-            constants[target] = _table(value.keywords[0].value, constants) or {}
-            continue
-        text = _text(value, constants)
-        if text is None:
-            continue
-        if not _annotation(node).startswith("Final"):
-            problems.append(Problem(target, "is not declared Final"))
-        constants[target] = text
-        if not target.startswith("_"):
-            statements[target] = text
-    return Module(statements, tuple(problems))
-
-
-def _imported(tree: ast.Module) -> dict[str, Constant]:
-    """The constants that a module of statements takes from those beside it."""
-    constants: dict[str, Constant] = {}
-    for node in tree.body:
-        if not isinstance(node, ast.ImportFrom) or node.level != 1:
-            continue
-        module = import_module(f"tenure.store.neo4j.cypher.{node.module}")
-        for alias in node.names:
-            constant = getattr(module, alias.name)
-            if isinstance(constant, str | Mapping):
-                constants[alias.asname or alias.name] = constant
-    return constants
-
-
-def _assigned(node: ast.stmt) -> tuple[str | None, ast.expr | None]:
-    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-        return node.target.id, node.value
-    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-        return node.targets[0].id, node.value
-    return None, None
-
-
-def _annotation(node: ast.stmt) -> str:
-    return ast.unparse(node.annotation) if isinstance(node, ast.AnnAssign) else ""
-
-
-def _text(value: ast.expr, constants: Mapping[str, Constant]) -> str | None:
-    if isinstance(value, ast.Constant) and isinstance(value.value, str):
-        return value.value
-    if isinstance(value, ast.Name):
-        constant = constants.get(value.id)
-        return constant if isinstance(constant, str) else None
-    if isinstance(value, ast.Call) and ast.unparse(value.func) in MAKERS:
-        order = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in value.keywords}
-        literals = [ast.literal_eval(part) for part in value.args]
-        return MAKERS[ast.unparse(value.func)](*literals, **order)
-    if isinstance(value, ast.Call) and ast.unparse(value.func) in TEMPLATES:
-        text = _text(value.args[0], constants)
-        # A module that names its fragments once has a `partial` of the function.
-        fragments = _table(value.args[1] if len(value.args) > 1 else value.func, constants)
-        return statement(text, fragments) if text and fragments is not None else None
-    return None
-
-
-def _table(value: ast.expr, constants: Mapping[str, Constant]) -> Mapping[str, str] | None:
-    if isinstance(value, ast.Name):
-        constant = constants.get(value.id)
-        return constant if isinstance(constant, Mapping) else None
-    if not isinstance(value, ast.Dict):
-        return None
-    texts: dict[str, str] = {}
-    for key, fragment in zip(value.keys, value.values, strict=True):
-        if key is None:  # the table of another module, taken in whole
-            texts.update(_table(fragment, constants) or {})
-            continue
-        text = _text(fragment, constants)
-        if not isinstance(key, ast.Constant) or text is None:
-            return None
-        texts[str(key.value)] = text
-    return texts
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+            problems.append(Problem(ast.unparse(node.targets[0]), "is not declared Final"))
+    return tuple(problems)
 
 
 def _built_texts(tree: ast.Module) -> Iterator[tuple[ast.expr, str]]:
@@ -180,7 +93,7 @@ def _is_constant(part: ast.expr) -> bool:
     if isinstance(part, ast.Dict):
         return all(_is_constant(value) for value in part.values)
     if isinstance(part, ast.Call):  # a call inside is looked at by itself
-        return ast.unparse(part.func) in TEMPLATES
+        return ast.unparse(part.func) in TEMPLATES | MAKERS
     return isinstance(part, ast.Constant | ast.Name)
 
 
@@ -188,13 +101,15 @@ def _called(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else ""
 
 
-def lint_statements(module: Module, exempt: Mapping[str, str]) -> tuple[Problem, ...]:
-    """Return all problems of a module; `exempt` maps a statement to why it names no tenant.
+def lint_statements(
+    statements: Mapping[str, str], exempt: Mapping[str, str]
+) -> tuple[Problem, ...]:
+    """Return all problems of statements; `exempt` maps one to why it names no tenant.
 
     An exemption without need, reason or statement is a problem too, so that the list stays true.
     """
-    problems = list(module.problems)
-    for name, text in module.statements.items():
+    problems: list[Problem] = []
+    for name, text in statements.items():
         found = tenant_problems(text)
         if name not in exempt:
             problems.extend(Problem(name, what) for what in found)
@@ -202,7 +117,7 @@ def lint_statements(module: Module, exempt: Mapping[str, str]) -> tuple[Problem,
             problems.append(Problem(name, "is exempt, but names its tenant"))
         elif not exempt[name].strip():
             problems.append(Problem(name, "is exempt without a reason"))
-    missing = sorted(set(exempt) - set(module.statements))
+    missing = sorted(set(exempt) - set(statements))
     problems.extend(Problem(name, "is exempt, but there is no such statement") for name in missing)
     return tuple(problems)
 

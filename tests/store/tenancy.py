@@ -54,7 +54,7 @@ from tenure.store.port.store import (
     VectorRow,
     WriteTx,
 )
-from tenure.store.port.tables import ACTIONS, EVENTS, RECEIPTS, REVIEWS, SLOTS, USAGE
+from tenure.store.port.tables import ACTIONS, EVENTS, MENTIONS, RECEIPTS, REVIEWS, SLOTS, USAGE
 from tenure.store.transfer.transfer import export_lines
 from tenure.tests.store.builders import Say, add, after, alias, commit, entity, event
 from tenure.tests.store.contract.test_port_identity import judgement
@@ -63,6 +63,7 @@ MINE, THEIRS = "mine", "theirs"
 KEY = b"k" * 32
 SIGHT = Sight(scopes=("tenant",), tags=("*",), clearance=3)
 POINT = Point(5, 1_000)
+SEEN: dict[str, Any] = {"sight": SIGHT, "point": POINT}
 WHOLE = Interval(MIN_US, INF_US)
 SLOT = Say(object_id="x", subject="t-e1").slot_key
 IDS = ("t-a", "t-b")
@@ -214,145 +215,107 @@ def transacted(store: Store) -> object:
     return store.transact(MINE, work)
 
 
+ASKED_BY_BOTH: Mapping[str, Callable[[Any], object]] = {
+    "ClaimReads.objects_of": lambda r: r.objects_of(ENTITIES),
+    "ClaimReads.objects_with": lambda r: r.objects_with(["offic"]),
+    "ClaimReads.assertions": lambda r: r.assertions(IDS),
+    "ClaimReads.review": lambda r: r.review("t-review"),
+    "IdentityReads.judgements": lambda r: r.judgements(entity_ids=ENTITIES),
+    "IdentityReads.judgements, of a merge": lambda r: r.judgements(merge_id="merge-t-j"),
+    "IdentityReads.known": lambda r: r.known(LOOKUP, scopes=("tenant",), tx_us=1_000),
+    "IdentityReads.entities": lambda r: r.entities(ENTITIES, tx_us=1_000),
+    "IdentityReads.name_rows": lambda r: r.name_rows(ENTITIES, tx_us=1_000),
+    "IdentityReads.relations": lambda r: r.relations(ENTITIES, **SEEN, limit=9),
+}
+"""What a reader is asked, and a writer under the lock."""
+
+ASKED_OF_READERS: Mapping[str, Callable[[Any], object]] = {
+    "IdentityReads.known_each": lambda r: r.known_each([(LOOKUP, ("tenant",))], tx_us=1_000),
+    "Reader.clock": lambda r: r.clock(),
+    "Reader.definitions": lambda r: r.definitions(),
+    "Reader.versions": lambda r: r.versions(Ask(), **SEEN),
+    "Reader.versions, of objects": lambda r: r.versions(Ask(objects=IDS, heads=False), **SEEN),
+    "Reader.versions, of subjects": lambda r: r.versions(Ask(subjects=ENTITIES), **SEEN),
+    "Reader.versions, of pairs": lambda r: r.versions(
+        Ask(subjects=ENTITIES, slots=("office",)), **SEEN
+    ),
+    "Reader.versions, of turns": lambda r: r.versions(
+        Ask(turns=(ScopeTurns("tenant", (1, 2)),)), **SEEN
+    ),
+    "Reader.decided_value": lambda r: r.decided_value(
+        Ask(subjects=ENTITIES[:1], slots=("office",)), **SEEN
+    ),
+    "CandidateReads.matching": lambda r: r.matching(["secret", "rome"], **SEEN, limit=9),
+    "CandidateReads.text_pool": lambda r: r.text_pool(
+        ["secret", "rome"], **SEEN, limit=9, unless=0
+    ),
+    "CandidateReads.standing": lambda r: r.standing(**SEEN, scopes=("tenant",)),
+    "CandidateReads.standing_subjects": lambda r: r.standing_subjects(
+        ("secret_style",), **SEEN, span=SubjectSpan("tenant", "", 9)
+    ),
+    "CandidateReads.around": lambda r: r.around(ENTITIES, **SEEN, limit=9),
+    "Reader.changes": lambda r: r.changes(0, 1_000, sight=SIGHT),
+    "Reader.changes, of subjects": lambda r: r.changes(0, 1_000, sight=SIGHT, subjects=ENTITIES),
+    "Reader.session_events": lambda r: r.session_events("session=t,user=ann"),
+    "Reader.session_snapshot": lambda r: r.session_snapshot("session=t,user=ann"),
+    "Reader.sessions": lambda r: r.sessions(),
+    "Reader.edges": lambda r: r.edges(IDS, tx_us=1_000),
+    "ClaimReads.find, receipts": lambda r: r.find(RECEIPTS, "object_id", IDS),
+    "ClaimReads.find, events": lambda r: r.find(EVENTS, "tx", [1, 2, 3, 1_000]),
+    "ClaimReads.find, usage": lambda r: r.find(USAGE, "object_id", IDS),
+    "Reader.actions": lambda r: r.actions(open_only=False, tx_us=1_000),
+    "Reader.events_in": lambda r: r.events_in(0, 10**9, actor=None, limit=100),
+    "Reader.reviews": lambda r: r.reviews(),
+    "Reader.entity_ids": lambda r: r.entity_ids(),
+    "Reader.object_ids": lambda r: r.object_ids("", limit=100),
+    "ClaimReads.find, mentions": lambda r: r.find(MENTIONS, "object_id", IDS),
+    "Reader.expect": lambda r: r.expect(lambda: NextReads(**SEEN, entity_ids=ENTITIES)),
+    "Reader.slot_in_use": lambda r: r.slot_in_use("seat"),
+    "Reader.decaying": lambda r: r.decaying(point=POINT),
+    "Reader.vectors": lambda r: r.vectors("enc", 0),
+    "Reader.near": lambda r: r.near("enc"),
+    "Reader.erased_since": lambda r: r.erased_since(0),
+    "Reader.manifest": lambda r: r.manifest("t-env"),
+    "Reader.manifests": lambda r: r.manifests(),
+    "Reader.envelopes_of": lambda r: r.envelopes_of(["t-a"]),
+    "Reader.policy_pack": lambda r: r.policy_pack(hashlib.sha256(b'"SECRET"').hexdigest()),
+    "Reader.keys": lambda r: r.keys(),
+    "Reader.records": lambda r: [record for kind in RecordKind for record in r.records(kind)],
+    "Store.reading": lambda r: r.keys(),
+}
+
+ASKED_OF_WRITERS: Mapping[str, Callable[[Any], object]] = {
+    "WriteTx.lock": lambda t: t.lock(),
+    "WriteTx.vocabulary_version": lambda t: t.vocabulary_version(),
+    "WriteTx.open_rows": lambda t: t.open_rows([SlotRead((SLOT,), WHOLE, True)]),
+    "WriteTx.rows_of": lambda t: t.rows_of(IDS),
+    "WriteTx.slot_claims": lambda t: t.slot_claims([SLOT]),
+    "WriteTx.live_objects": lambda t: t.live_objects("user", "ann"),
+    "WriteTx.dependants": lambda t: t.dependants(IDS),
+    "WriteTx.waiting": lambda t: t.waiting("ann", "user://chat", limit=9),
+    "ClaimReads.find, under the lock": lambda t: t.find(RECEIPTS, "idempotency_key", ["t-key"]),
+    "ClaimReads.find, slots": lambda t: t.find(SLOTS, "slot_key", [SLOT]),
+    "ClaimReads.find, slots of subjects": lambda t: t.find(SLOTS, "subject_id", ENTITIES),
+    "ClaimReads.find, actions of slots": lambda t: t.find(
+        ACTIONS, "slot_key", [SLOT], open_only=True
+    ),
+    "ClaimReads.find, actions of objects": lambda t: t.find(ACTIONS, "object_id", IDS),
+    "ClaimReads.find, an action": lambda t: t.find(ACTIONS, "action_id", ["t-action"]),
+    "ClaimReads.find, cases": lambda t: t.find(REVIEWS, "entity_id", ENTITIES),
+    "WriteTx.session_head": lambda t: t.session_head("session=t,user=ann"),
+    "WriteTx.reader": lambda t: t.reader().versions(Ask(objects=IDS, heads=False), **SEEN),
+    "WriteTx.empty_session_texts": lambda t: t.empty_session_texts(
+        [SessionPlace("session=t,user=ann", 1, 0)]
+    ),
+    "WriteTx.put_session_snapshot": lambda t: t.put_session_snapshot("session=t,user=ann", "mine"),
+    "WriteTx.empty": lambda t: t.empty(IDS, ENTITIES),
+    "Store.writing": lambda t: t.find(RECEIPTS, "object_id", IDS),
+}
+
 CASES: Mapping[str, Callable[[Store], object]] = {
-    # ClaimReads, asked by readers and by writers
-    "ClaimReads.objects_of": reading(lambda r: r.objects_of(ENTITIES)),
-    "ClaimReads.objects_of, under the lock": writing(lambda t: t.objects_of(ENTITIES)),
-    "ClaimReads.objects_with": reading(lambda r: r.objects_with(["offic"])),
-    "ClaimReads.objects_with, under the lock": writing(lambda t: t.objects_with(["offic"])),
-    "ClaimReads.assertions": reading(lambda r: r.assertions(IDS)),
-    "ClaimReads.assertions, under the lock": writing(lambda t: t.assertions(IDS)),
-    # IdentityReads, asked by readers and by writers
-    "IdentityReads.judgements": reading(lambda r: r.judgements(entity_ids=ENTITIES)),
-    "IdentityReads.judgements, of a merge": reading(lambda r: r.judgements(merge_id="merge-t-j")),
-    "IdentityReads.judgements, under the lock": writing(
-        lambda t: t.judgements(entity_ids=ENTITIES)
-    ),
-    "IdentityReads.judgements, of a merge under the lock": writing(
-        lambda t: t.judgements(merge_id="merge-t-j")
-    ),
-    "IdentityReads.known": reading(lambda r: r.known(LOOKUP, scopes=("tenant",), tx_us=1_000)),
-    "IdentityReads.known, under the lock": writing(
-        lambda t: t.known(LOOKUP, scopes=("tenant",), tx_us=1_000)
-    ),
-    "IdentityReads.entities": reading(lambda r: r.entities(ENTITIES, tx_us=1_000)),
-    "IdentityReads.entities, under the lock": writing(lambda t: t.entities(ENTITIES, tx_us=1_000)),
-    "IdentityReads.known_each": reading(
-        lambda r: r.known_each([(LOOKUP, ("tenant",))], tx_us=1_000)
-    ),
-    "IdentityReads.name_rows": reading(lambda r: r.name_rows(ENTITIES, tx_us=1_000)),
-    "IdentityReads.name_rows, under the lock": writing(
-        lambda t: t.name_rows(ENTITIES, tx_us=1_000)
-    ),
-    "IdentityReads.relations": reading(
-        lambda r: r.relations(ENTITIES, sight=SIGHT, point=POINT, limit=9)
-    ),
-    "IdentityReads.relations, under the lock": writing(
-        lambda t: t.relations(ENTITIES, sight=SIGHT, point=POINT, limit=9)
-    ),
-    # Reader
-    "Reader.clock": reading(lambda r: r.clock()),
-    "Reader.definitions": reading(lambda r: r.definitions()),
-    "Reader.versions": reading(lambda r: r.versions(Ask(), sight=SIGHT, point=POINT)),
-    "Reader.versions, of objects": reading(
-        lambda r: r.versions(Ask(objects=IDS, heads=False), sight=SIGHT, point=POINT)
-    ),
-    "Reader.versions, of subjects": reading(
-        lambda r: r.versions(Ask(subjects=ENTITIES), sight=SIGHT, point=POINT)
-    ),
-    "Reader.versions, of pairs": reading(
-        lambda r: r.versions(Ask(subjects=ENTITIES, slots=("office",)), sight=SIGHT, point=POINT)
-    ),
-    "Reader.versions, of turns": reading(
-        lambda r: r.versions(Ask(turns=(ScopeTurns("tenant", (1, 2)),)), sight=SIGHT, point=POINT)
-    ),
-    "Reader.decided_value": reading(
-        lambda r: r.decided_value(
-            Ask(subjects=ENTITIES[:1], slots=("office",)), sight=SIGHT, point=POINT
-        )
-    ),
-    "CandidateReads.matching": reading(
-        lambda r: r.matching(["secret", "rome"], sight=SIGHT, point=POINT, limit=9)
-    ),
-    "CandidateReads.text_pool": reading(
-        lambda r: r.text_pool(["secret", "rome"], sight=SIGHT, point=POINT, limit=9, unless=0)
-    ),
-    "CandidateReads.standing": reading(
-        lambda r: r.standing(sight=SIGHT, point=POINT, scopes=("tenant",))
-    ),
-    "CandidateReads.standing_subjects": reading(
-        lambda r: r.standing_subjects(
-            ("secret_style",), sight=SIGHT, point=POINT, span=SubjectSpan("tenant", "", 9)
-        )
-    ),
-    "CandidateReads.around": reading(
-        lambda r: r.around(ENTITIES, sight=SIGHT, point=POINT, limit=9)
-    ),
-    "Reader.changes": reading(lambda r: r.changes(0, 1_000, sight=SIGHT)),
-    "Reader.changes, of subjects": reading(
-        lambda r: r.changes(0, 1_000, sight=SIGHT, subjects=ENTITIES)
-    ),
-    "Reader.session_events": reading(lambda r: r.session_events("session=t,user=ann")),
-    "Reader.session_snapshot": reading(lambda r: r.session_snapshot("session=t,user=ann")),
-    "Reader.sessions": reading(lambda r: r.sessions()),
-    "Reader.edges": reading(lambda r: r.edges(IDS, tx_us=1_000)),
-    "ClaimReads.find, receipts": reading(lambda r: r.find(RECEIPTS, "object_id", IDS)),
-    "Reader.actions": reading(lambda r: r.actions(open_only=False, tx_us=1_000)),
-    "ClaimReads.find, events": reading(lambda r: r.find(EVENTS, "tx", [1, 2, 3, 1_000])),
-    "Reader.events_in": reading(lambda r: r.events_in(0, 10**9, actor=None, limit=100)),
-    "Reader.reviews": reading(lambda r: r.reviews()),
-    "Reader.entity_ids": reading(lambda r: r.entity_ids()),
-    "Reader.object_ids": reading(lambda r: r.object_ids("", limit=100)),
-    "ClaimReads.review": reading(lambda r: r.review("t-review")),
-    "Reader.mentions": reading(lambda r: r.mentions(IDS)),
-    "Reader.expect": reading(
-        lambda r: r.expect(lambda: NextReads(sight=SIGHT, point=POINT, entity_ids=ENTITIES))
-    ),
-    "Reader.slot_in_use": reading(lambda r: r.slot_in_use("seat")),
-    "Reader.decaying": reading(lambda r: r.decaying(point=POINT)),
-    "Reader.vectors": reading(lambda r: r.vectors("enc", 0)),
-    "Reader.near": reading(lambda r: r.near("enc")),
-    "Reader.erased_since": reading(lambda r: r.erased_since(0)),
-    "Reader.manifest": reading(lambda r: r.manifest("t-env")),
-    "Reader.manifests": reading(lambda r: r.manifests()),
-    "Reader.envelopes_of": reading(lambda r: r.envelopes_of(["t-a"])),
-    "Reader.policy_pack": reading(lambda r: r.policy_pack(hashlib.sha256(b'"SECRET"').hexdigest())),
-    "ClaimReads.find, usage": reading(lambda r: r.find(USAGE, "object_id", IDS)),
-    "Reader.keys": reading(lambda r: r.keys()),
-    "Reader.records": reading(
-        lambda r: [record for kind in RecordKind for record in r.records(kind)]
-    ),
-    # WriteTx
-    "WriteTx.lock": writing(lambda t: t.lock()),
-    "WriteTx.vocabulary_version": writing(lambda t: t.vocabulary_version()),
-    "ClaimReads.find, under the lock": writing(
-        lambda t: t.find(RECEIPTS, "idempotency_key", ["t-key"])
-    ),
-    "WriteTx.open_rows": writing(lambda t: t.open_rows([SlotRead((SLOT,), WHOLE, True)])),
-    "WriteTx.rows_of": writing(lambda t: t.rows_of(IDS)),
-    "WriteTx.slot_claims": writing(lambda t: t.slot_claims([SLOT])),
-    "ClaimReads.find, slots": writing(lambda t: t.find(SLOTS, "slot_key", [SLOT])),
-    "ClaimReads.find, slots of subjects": writing(lambda t: t.find(SLOTS, "subject_id", ENTITIES)),
-    "WriteTx.live_objects": writing(lambda t: t.live_objects("user", "ann")),
-    "WriteTx.dependants": writing(lambda t: t.dependants(IDS)),
-    "ClaimReads.find, actions of slots": writing(
-        lambda t: t.find(ACTIONS, "slot_key", [SLOT], open_only=True)
-    ),
-    "ClaimReads.find, actions of objects": writing(lambda t: t.find(ACTIONS, "object_id", IDS)),
-    "ClaimReads.find, an action": writing(lambda t: t.find(ACTIONS, "action_id", ["t-action"])),
-    "ClaimReads.review, under the lock": writing(lambda t: t.review("t-review")),
-    "ClaimReads.find, cases": writing(lambda t: t.find(REVIEWS, "entity_id", ENTITIES)),
-    "WriteTx.session_head": writing(lambda t: t.session_head("session=t,user=ann")),
-    "WriteTx.reader": writing(
-        lambda t: t.reader().versions(Ask(objects=IDS, heads=False), sight=SIGHT, point=POINT)
-    ),
-    "WriteTx.empty_session_texts": writing(
-        lambda t: t.empty_session_texts([SessionPlace("session=t,user=ann", 1, 0)])
-    ),
-    "WriteTx.put_session_snapshot": writing(
-        lambda t: t.put_session_snapshot("session=t,user=ann", "mine")
-    ),
-    "WriteTx.empty": writing(lambda t: t.empty(IDS, ENTITIES)),
+    **{name: reading(use) for name, use in {**ASKED_BY_BOTH, **ASKED_OF_READERS}.items()},
+    **{f"{name}, under the lock": writing(use) for name, use in ASKED_BY_BOTH.items()},
+    **{name: writing(use) for name, use in ASKED_OF_WRITERS.items()},
     "WriteTx.apply, closing their row": applied(close=(Closing(2, 100),)),
     "WriteTx.apply, an edge to their claim": applied(
         edges=(
@@ -412,12 +375,9 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "WriteTx.apply, a claim under their id's slot": claimed(
         subject="t-e1", op=Op.DELETE, value=None
     ),
-    "WriteTx.waiting": writing(lambda t: t.waiting("ann", "user://chat", limit=9)),
     # Store
     "Store.ensure": lambda store: store.ensure(MINE, key=KEY),
     "Store.migrate": lambda store: store.migrate(MINE, dry_run=True),
-    "Store.reading": reading(lambda r: r.keys()),
-    "Store.writing": writing(lambda t: t.find(RECEIPTS, "object_id", IDS)),
     "Store.transact": transacted,
     "Store.name_rows": lambda store: store.name_rows(MINE, ENTITIES),
     "Store.newest": lambda store: store.newest(MINE, 0),

@@ -10,9 +10,10 @@ from tenure.store.neo4j.cypher import template
 from tenure.tests.source_tree import data_table
 from tenure.tests.store.cypher_lint import (
     Problem,
+    building_problems,
     lint_statements,
     parameters_of,
-    read_statements,
+    statements_of,
     tenant_problems,
     tokens_of,
 )
@@ -24,29 +25,20 @@ def source_of(module: ModuleType) -> str:
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_every_statement_of_the_store_names_its_tenant_and_binds_its_values(
-    module: ModuleType,
-) -> None:
-    exempt = getattr(module, "WITHOUT_TENANT", {})
-    problems = lint_statements(read_statements(source_of(module)), exempt)
+def test_every_statement_of_the_store_names_its_tenant(module: ModuleType) -> None:
+    statements = statements_of(module)
+    problems = lint_statements(statements, getattr(module, "WITHOUT_TENANT", {}))
     assert [str(problem) for problem in problems] == []
+    assert statements
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_the_reader_finds_the_texts_that_the_module_exports(module: ModuleType) -> None:
-    found = read_statements(source_of(module)).statements
-    texts = {name: text for name, text in vars(module).items() if isinstance(text, str)}
-    public = {name: text for name, text in texts.items() if not name.startswith("_")}
-    for name, annotation in vars(module)["__annotations__"].items():
-        if annotation == "Final[Mapping[str, LiteralString]]" and not name.startswith("_"):
-            public |= getattr(module, name)
-    assert public == found
-    assert found
-
-
-def test_what_the_statements_share_is_made_of_constants() -> None:
-    for module in FRAGMENTS:
-        assert read_statements(source_of(module)).problems == ()
+@pytest.mark.parametrize("module", [*MODULES, *FRAGMENTS])
+def test_every_statement_of_the_store_binds_its_values(module: ModuleType) -> None:
+    texts = {name for name, text in vars(module).items() if isinstance(text, str)}
+    declared = module.__annotations__.keys() | {"__name__", "__doc__", "__package__", "__file__"}
+    imported = {name for name in texts - declared if name.startswith("_")}
+    assert texts <= declared | imported
+    assert building_problems(source_of(module)) == ()
 
 
 def test_no_cypher_stands_outside_these_modules() -> None:
@@ -91,16 +83,13 @@ def test_a_statement_that_could_leave_its_tenant_is_found(text: str, problem: st
     ],
 )
 def test_a_text_made_of_values_is_found(line: str, problem: str) -> None:
-    assert any(problem in found.what for found in read_statements(line).problems)
+    assert any(problem in found.what for found in building_problems(line))
 
 
 def test_a_statement_takes_its_fragments_by_name() -> None:
-    module = read_statements(
-        '_SHARED: Final = {"shown": "n.head {order}", "order": "RETURN n"}\n'
-        'A: Final[str] = statement("MATCH (n) WHERE {shown}", _SHARED)'
-    )
-    assert module.problems == ()
-    assert module.statements == {"A": "MATCH (n) WHERE n.head RETURN n"}
+    fragments = {"shown": "n.head {order}", "order": "RETURN n"}
+    text = template.statement("MATCH (n) WHERE {shown}", fragments)
+    assert text == "MATCH (n) WHERE n.head RETURN n"
 
 
 @pytest.mark.parametrize(
@@ -116,10 +105,8 @@ def test_a_statement_takes_its_fragments_by_name() -> None:
 def test_an_exemption_needs_a_statement_a_need_and_a_reason(
     exempt: dict[str, str], expected: list[Problem]
 ) -> None:
-    module = read_statements(
-        'IN: Final = "MATCH (n {tenant_id: $tenant}) RETURN n"\nOUT: Final = "RETURN 1"'
-    )
-    assert list(lint_statements(module, exempt)) == expected
+    statements = {"IN": "MATCH (n {tenant_id: $tenant}) RETURN n", "OUT": "RETURN 1"}
+    assert list(lint_statements(statements, exempt)) == expected
 
 
 def test_parameters_are_told_from_texts_and_comments() -> None:

@@ -23,7 +23,7 @@ from typing import Final, LiteralString
 from .questions import FRAGMENTS as _QUESTIONS
 from .template import CONTENT_COLUMNS as _CONTENT_COLUMNS
 from .template import CORE as _CORE
-from .template import removal, statement
+from .template import in_turn, removal, statement
 
 _FRAGMENTS: Final[Mapping[str, LiteralString]] = {
     **_QUESTIONS,
@@ -334,34 +334,13 @@ that it is over orders the answer.
 """
 PUT_BATCH: Final[LiteralString] = statement(
     """
-CALL () { {entities} }
-CALL () { {closed_aliases} }
-CALL () { {aliases} }
-CALL () { {identifiers} }
-CALL () { {norms} }
-CALL () { {events} }
-CALL () { {slots} }
-CALL () { {claims} }
-CALL () { {close} }
-CALL () { {rows} }
-CALL () { {receipts} }
-CALL () { {edges} }
-CALL () { {closed} }
-CALL () { {mentions} }
-CALL () { {closed_judgements} }
-CALL () { {judgements} }
-CALL () { {reviews} }
-CALL () { {canonical} }
-CALL () { {actions} }
-CALL () { {closed_actions} }
-CALL () { {flags} }
-CALL () { {permissions} }
+{parts}
 MATCH (k:TenantClock {tenant_id: $tenant})
 FOREACH (counters IN $given.clock | SET k += counters, k.norms = counters.norms + norms)
 RETURN norms, closed_aliases, aliases, claims, close, rows, edges, mentions, closed_judgements,
   judgements, closed_actions, flags, permissions
 """,
-    PUT_PART,
+    {"parts": in_turn(PUT_PART)},
 )
 """All parts in one round trip; an empty list is a part without effect."""
 
@@ -508,34 +487,7 @@ SET k.import_digest = $given.journal.digest, k.import_applied = $given.journal.a
 """
 """A null takes a property away."""
 
-REMOVE_SOME: Final[LiteralString] = removal(
-    ("Fact", "n.vid >= 0"),
-    ("Flag", "n.n >= 0"),
-    ("PermissionChange", "n.n >= 0"),
-    ("Vector", "n.object_id >= '' AND n.encoder_id >= '' AND n.part >= ''"),
-    ("Usage", "n.object_id >= ''"),
-    ("Manifest", "n.envelope_id >= ''"),
-    ("Compiled", "n.object_id >= ''"),
-    ("Pack", "n.digest >= ''"),
-    ("Receipt", "n.object_id >= ''"),
-    ("Action", "n.action_id >= ''"),
-    ("Review", "n.review_id >= '' AND n.version >= 0"),
-    ("Judgement", "n.judgement_id >= ''"),
-    ("SessionText", "n.session_id >= '' AND n.seq >= 0 AND n.part >= 0"),
-    ("SessionSnapshot", "n.session_id >= '' AND n.seq >= 0"),
-    ("SessionEvent", "n.session_id >= '' AND n.seq >= 0"),
-    ("Claim", "n.object_id >= ''"),
-    ("Slot", "n.slot_key >= ''"),
-    ("Alias", "n.alias_key >= ''"),
-    ("Identifier", "n.identifier_key >= ''"),
-    ("Norm", "n.norm >= ''"),
-    ("BlockKey", "n.key >= ''"),
-    ("Entity", "n.entity_id >= ''"),
-    ("Tombstone", "n.erasure_id >= ''"),
-    ("Definition", "n.number >= 0"),
-    ("TxEvent", "n.seq >= 0"),
-)
-"""What has most relations comes last, when they are gone. Each condition names all of a key."""
+REMOVE_SOME: Final[LiteralString] = removal()
 
 START_OVER: Final[LiteralString] = """
 MATCH (k:TenantClock {tenant_id: $tenant})

@@ -19,6 +19,7 @@ from typing import Final, LiteralString
 
 from .template import OPEN_LINE as _OPEN_LINE
 from .template import SECRET_LINE as _SECRET_LINE
+from .template import own_and_foreign
 
 FRAGMENTS: Final[Mapping[str, LiteralString]] = {
     # --- facts: their times are native in the graph and numbers in an answer
@@ -419,13 +420,7 @@ CALL (ids) {
 QUESTIONS: Final[Mapping[str, LiteralString]] = {
     **FRAGMENTS,
     # --- slots and objects
-    "of_pairs": """
-{pairs}
-  {own_rows}
-UNION ALL
-{pairs}
-  {foreign_rows}
-""",
+    "of_pairs": own_and_foreign("{pairs}"),
     "of_subjects": """
 {subjects}
   {newest_rows}
@@ -433,27 +428,9 @@ UNION ALL
 {subjects}
   {foreign_rows}
 """,
-    "of_names": """
-{names}
-  {own_rows}
-UNION ALL
-{names}
-  {foreign_rows}
-""",
-    "of_keys": """
-{keys}
-  {own_rows}
-UNION ALL
-{keys}
-  {foreign_rows}
-""",
-    "of_tenant": """
-{tenant_slots}
-  {own_rows}
-UNION ALL
-{tenant_slots}
-  {foreign_rows}
-""",
+    "of_names": own_and_foreign("{names}"),
+    "of_keys": own_and_foreign("{keys}"),
+    "of_tenant": own_and_foreign("{tenant_slots}"),
     "of_objects": """
 UNWIND [one IN $given.objects | one {.*, {instants}}] AS ask
 UNWIND ask.objects AS object_id

@@ -14,13 +14,6 @@ from .template import all_nodes, nodes_by, statement
 
 _statement: Final = partial(statement, fragments=_FRAGMENTS)
 
-MENTIONS: Final[LiteralString] = """
-UNWIND $given.object_ids AS object_id
-MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})-[m:MENTIONS]->(e:Entity)
-RETURN m {.start, end: m.until, object_id: c.object_id, entity_id: e.entity_id} AS record
-ORDER BY c.object_id, m.start
-"""
-
 # --- asking the register
 
 FIND: Final[Mapping[str, LiteralString]] = {
@@ -43,6 +36,12 @@ FIND: Final[Mapping[str, LiteralString]] = {
         "Slot", "t.about_id = id AND t.slot >= '' AND t.subject_id = id", order="t.slot_key"
     ),
     "usage.object_id": nodes_by("Usage", "t.object_id = id", order="t.object_id"),
+    "mention.object_id": """
+UNWIND $given.ids AS id
+MATCH (c:Claim {tenant_id: $tenant, object_id: id})-[m:MENTIONS]->(e:Entity)
+RETURN m {.start, end: m.until, object_id: c.object_id, entity_id: e.entity_id} AS record
+ORDER BY c.object_id, m.start
+""",
 }
 """The records of a table by one of its columns."""
 
@@ -261,75 +260,60 @@ RETURN properties(t) AS event ORDER BY t.tx DESC LIMIT $limit
 
 # --- the export: every record of a kind, in order of writing
 
-ALL_EVENTS: Final[LiteralString] = all_nodes("TxEvent", "t.seq > 0", order="t.seq")
-# By stamp, not by id: an export has the order of writing.
-ALL_ENTITIES: Final[LiteralString] = all_nodes(
-    "Entity", "t.entity_id >= '' AND t.name IS NOT NULL", order="t.tx_start, t.entity_id"
-)
-ALL_ALIASES: Final[LiteralString] = all_nodes("Alias", "t.alias_key >= ''", order="t.n")
-ALL_IDENTIFIERS: Final[LiteralString] = all_nodes(
-    "Identifier", "t.identifier_key >= ''", order="t.n"
-)
-ALL_NORMS: Final[LiteralString] = """
+# By stamp where there is one: an export has the order of writing. A row is decoded with its claim,
+# which the record repeats. Where a server holds few of a relationship, a planner would begin at
+# those of every tenant: hence the stated indices.
+EXPORTS: Final[Mapping[str, LiteralString]] = {
+    "event": all_nodes("TxEvent", order="t.seq"),
+    "entity": all_nodes("Entity", "t.name IS NOT NULL", order="t.tx_start, t.entity_id"),
+    "alias": all_nodes("Alias", order="t.n"),
+    "identifier": all_nodes("Identifier", order="t.n"),
+    "block_keys": """
 MATCH (t:Norm) WHERE t.tenant_id = $tenant AND t.norm >= ''
 RETURN {norm: t.norm, keys: COLLECT { MATCH (t)-[:HAS_KEY]->(b:BlockKey)
   RETURN [b.key, b.kind] ORDER BY b.key }} AS record ORDER BY t.n
-"""
-ALL_SLOTS: Final[LiteralString] = all_nodes("Slot", "t.slot_key >= ''", order="t.n")
-ALL_CLAIMS: Final[LiteralString] = all_nodes("Claim", "t.object_id >= ''", order="t.n")
-# A row is decoded with its claim, which the record repeats.
-ALL_ROWS: Final[LiteralString] = _statement("""
-MATCH (v:Fact) WHERE v.tenant_id = $tenant AND v.vid > 0
-MATCH (v)-[:PIECE_OF]->(c:Claim)
-RETURN {row: {counted}, claim: properties(c)} AS record ORDER BY v.vid
-""")
-# Where a server holds few of a relationship, a planner would begin at those of every tenant.
-ALL_EDGES: Final[LiteralString] = """
-MATCH (t:Claim) USING INDEX t:Claim(tenant_id, object_id)
-WHERE t.tenant_id = $tenant AND t.object_id >= ''
-MATCH (t)-[e:SUPERSEDES|OVERRIDES|CONFLICTS_WITH|CONFIRMS|DERIVED_FROM]->(o:Claim)
-RETURN e {.*, kind: type(e), src: t.object_id, dst: o.object_id} AS record
-ORDER BY e.n
-"""
-ALL_JUDGEMENTS: Final[LiteralString] = all_nodes(
-    "Judgement", "t.judgement_id >= ''", order="t.tx_start, t.judgement_id"
-)
-ALL_REVIEWS: Final[LiteralString] = all_nodes(
-    "Review", "t.review_id >= '' AND t.version >= 0", order="t.opened_tx, t.review_id, t.version"
-)
-ALL_CANONICAL: Final[LiteralString] = """
-MATCH (t:Entity) USING INDEX t:Entity(tenant_id, entity_id)
-WHERE t.tenant_id = $tenant AND t.entity_id >= ''
-MATCH (t)-[e:SAME_AS]->(c:Entity) WHERE e.replaced_at IS NULL
-RETURN {raw_id: t.entity_id, canonical_id: c.entity_id} AS record ORDER BY t.entity_id
-"""
-ALL_ACTIONS: Final[LiteralString] = all_nodes(
-    "Action", "t.action_id >= ''", order="t.tx_start, t.action_id"
-)
-ALL_MENTIONS: Final[LiteralString] = """
+""",
+    "slot": all_nodes("Slot", order="t.n"),
+    "claim": all_nodes("Claim", order="t.n"),
+    "mention": """
 MATCH (c:Claim) USING INDEX c:Claim(tenant_id, object_id)
 WHERE c.tenant_id = $tenant AND c.object_id >= ''
 MATCH (c)-[m:MENTIONS]->(e:Entity)
 RETURN m {.start, end: m.until, object_id: c.object_id, entity_id: e.entity_id} AS record
 ORDER BY c.n, m.start
-"""
-ALL_FLAGS: Final[LiteralString] = all_nodes("Flag", "t.n > 0", order="t.n")
-ALL_PERMISSIONS: Final[LiteralString] = all_nodes("PermissionChange", "t.n > 0", order="t.n")
-ALL_TOMBSTONES: Final[LiteralString] = all_nodes(
-    "Tombstone", "t.erasure_id >= ''", order="t.tx, t.erasure_id"
-)
-ALL_RECEIPTS: Final[LiteralString] = all_nodes("Receipt", "t.object_id >= ''", order="t.n")
-ALL_DEFINITIONS: Final[LiteralString] = all_nodes("Definition", "t.number > 0", order="t.number")
-ALL_PACKS: Final[LiteralString] = all_nodes("Pack", "t.digest >= ''", order="t.digest")
-ALL_MANIFESTS: Final[LiteralString] = all_nodes("Manifest", "t.envelope_id >= ''", order="t.n")
-ALL_VECTORS: Final[LiteralString] = all_nodes(
-    "Vector", "t.object_id >= '' AND t.encoder_id >= '' AND t.part >= ''", order="t.vec_seq"
-)
-ALL_USAGE: Final[LiteralString] = """
-MATCH (t:Usage) WHERE t.tenant_id = $tenant AND t.object_id >= ''
-RETURN t {.object_id, .uses, .last_us} AS record ORDER BY t.object_id
-"""
-
+""",
+    "row": _statement("""
+MATCH (v:Fact) WHERE v.tenant_id = $tenant AND v.vid > 0
+MATCH (v)-[:PIECE_OF]->(c:Claim)
+RETURN {row: {counted}, claim: properties(c)} AS record ORDER BY v.vid
+"""),
+    "edge": """
+MATCH (t:Claim) USING INDEX t:Claim(tenant_id, object_id)
+WHERE t.tenant_id = $tenant AND t.object_id >= ''
+MATCH (t)-[e:SUPERSEDES|OVERRIDES|CONFLICTS_WITH|CONFIRMS|DERIVED_FROM]->(o:Claim)
+RETURN e {.*, kind: type(e), src: t.object_id, dst: o.object_id} AS record
+ORDER BY e.n
+""",
+    "judgement": all_nodes("Judgement", order="t.tx_start, t.judgement_id"),
+    "review": all_nodes("Review", order="t.opened_tx, t.review_id, t.version"),
+    "canonical": """
+MATCH (t:Entity) USING INDEX t:Entity(tenant_id, entity_id)
+WHERE t.tenant_id = $tenant AND t.entity_id >= ''
+MATCH (t)-[e:SAME_AS]->(c:Entity) WHERE e.replaced_at IS NULL
+RETURN {raw_id: t.entity_id, canonical_id: c.entity_id} AS record ORDER BY t.entity_id
+""",
+    "action": all_nodes("Action", order="t.tx_start, t.action_id"),
+    "flag": all_nodes("Flag", order="t.n"),
+    "permission": all_nodes("PermissionChange", order="t.n"),
+    "tombstone": all_nodes("Tombstone", order="t.tx, t.erasure_id"),
+    "receipt": all_nodes("Receipt", order="t.n"),
+    "definition": all_nodes("Definition", order="t.number"),
+    "pack": all_nodes("Pack", order="t.digest"),
+    "manifest": all_nodes("Manifest", order="t.n"),
+    "vector": all_nodes("Vector", order="t.vec_seq"),
+    "usage": all_nodes("Usage", order="t.object_id"),
+}
+"""Every record of a kind of `RecordKind`."""
 
 KNOWN: Final[LiteralString] = _statement("""
 {named}

@@ -92,10 +92,47 @@ def _properties(keys: Sequence[LiteralString]) -> LiteralString:
     return "n.tenant_id" + "".join(", n." + key for key in keys)
 
 
-def all_nodes(label: LiteralString, keys: LiteralString, *, order: LiteralString) -> LiteralString:
-    """What reads all nodes of a tenant; the condition names all of a key, so an index finds it."""
-    nodes = "MATCH (t:" + label + ") WHERE t.tenant_id = $tenant AND " + keys
-    return nodes + " RETURN properties(t) AS record ORDER BY " + order
+KEYS: Final[Mapping[LiteralString, LiteralString]] = {
+    "Fact": "t.vid >= 0",
+    "Flag": "t.n >= 0",
+    "PermissionChange": "t.n >= 0",
+    "Vector": "t.object_id >= '' AND t.encoder_id >= '' AND t.part >= ''",
+    "Usage": "t.object_id >= ''",
+    "Manifest": "t.envelope_id >= ''",
+    "Compiled": "t.object_id >= ''",
+    "Pack": "t.digest >= ''",
+    "Receipt": "t.object_id >= ''",
+    "Action": "t.action_id >= ''",
+    "Review": "t.review_id >= '' AND t.version >= 0",
+    "Judgement": "t.judgement_id >= ''",
+    "SessionText": "t.session_id >= '' AND t.seq >= 0 AND t.part >= 0",
+    "SessionSnapshot": "t.session_id >= '' AND t.seq >= 0",
+    "SessionEvent": "t.session_id >= '' AND t.seq >= 0",
+    "Claim": "t.object_id >= ''",
+    "Slot": "t.slot_key >= ''",
+    "Alias": "t.alias_key >= ''",
+    "Identifier": "t.identifier_key >= ''",
+    "Norm": "t.norm >= ''",
+    "BlockKey": "t.key >= ''",
+    "Entity": "t.entity_id >= ''",
+    "Tombstone": "t.erasure_id >= ''",
+    "Definition": "t.number >= 0",
+    "TxEvent": "t.seq >= 0",
+}
+"""The labels of a tenant's nodes, each with a condition that names all of its key: so its index
+finds them. What has most relations comes last."""
+
+
+def _nodes(label: LiteralString) -> LiteralString:
+    return "MATCH (t:" + label + ") WHERE t.tenant_id = $tenant AND " + KEYS[label]
+
+
+def all_nodes(
+    label: LiteralString, condition: LiteralString = "", *, order: LiteralString
+) -> LiteralString:
+    """What reads all nodes of a tenant that meet a condition."""
+    ending = " AND " + condition if condition else ""
+    return _nodes(label) + ending + " RETURN properties(t) AS record ORDER BY " + order
 
 
 def nodes_by(
@@ -106,11 +143,17 @@ def nodes_by(
     return nodes + condition + " RETURN properties(t) AS record ORDER BY " + order
 
 
-def removal(*kinds: tuple[LiteralString, LiteralString]) -> LiteralString:
-    """What deletes some nodes of a tenant, the first kinds first; conditions name all of a key."""
-    nodes = " UNION ALL ".join(
-        "MATCH (n:" + label + ") WHERE n.tenant_id = $tenant AND " + keys + " RETURN n"
-        for label, keys in kinds
-    )
-    deletion = " WITH n LIMIT $most DETACH DELETE n RETURN count(*) AS count"
-    return "CALL () { " + nodes + " }" + deletion
+def removal() -> LiteralString:
+    """What deletes some nodes of a tenant, those of the first labels first."""
+    nodes = " UNION ALL ".join(_nodes(label) + " RETURN t" for label in KEYS)
+    return "CALL () { " + nodes + " } WITH t LIMIT $most DETACH DELETE t RETURN count(*) AS count"
+
+
+def in_turn(parts: Mapping[str, LiteralString]) -> LiteralString:
+    """Statements that one runs after another."""
+    return "".join("CALL () { " + text.strip() + " }\n" for text in parts.values())
+
+
+def own_and_foreign(slots: LiteralString) -> LiteralString:
+    """The rows of slots in the caller's scopes, and the number of those in others."""
+    return slots + "\n  {own_rows}\nUNION ALL\n" + slots + "\n  {foreign_rows}"

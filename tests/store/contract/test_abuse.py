@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from tenure import InvalidInput, NotFound, TenureError, Write
+from tenure import InvalidInput, Memory, NotFound, TenureError, Write
 from tenure.schema.principal import OWNER
 from tenure.schema.values import whole_repr
 from tenure.tests.store.builders import Open, caller
@@ -46,9 +46,8 @@ def test_no_edge_crosses_to_a_tenant_that_holds_an_equal_name(open_memory: Open)
 
 
 @pytest.mark.parametrize("level", [3, 4])
-def test_a_claim_does_not_win_by_being_repeated(open_memory: Open, level: int) -> None:
+def test_a_claim_does_not_win_by_being_repeated(memory: Memory, level: int) -> None:
     """Case 20."""
-    memory = open_memory()
     memory.write(SAM, "office", "Rome", valid_from="2026-01-01T00:00:00Z")
     origin = PAGE if level == 4 else {"source_origin": "agent://helper"}
     for number in range(30):
@@ -60,9 +59,8 @@ def test_a_claim_does_not_win_by_being_repeated(open_memory: Open, level: int) -
 
 
 @pytest.mark.parametrize("start", ["-infinity", "1970-01-01T00:00:00Z", "2026-01-01T00:00:00Z"])
-def test_a_weaker_claim_does_not_win_by_its_date(open_memory: Open, start: str) -> None:
+def test_a_weaker_claim_does_not_win_by_its_date(memory: Memory, start: str) -> None:
     """Cases 28 and 31."""
-    memory = open_memory()
     first = memory.write(SAM, "office", "Rome", valid_from="2026-01-01T00:00:00Z")
     before = memory.as_of().tx
     receipt = memory.write(SAM, "office", "Vault", valid_from=start, **PAGE)
@@ -106,9 +104,8 @@ BAD_TIMES = [
 ]
 
 
-def test_a_time_that_is_none_is_refused_by_code(open_memory: Open) -> None:
+def test_a_time_that_is_none_is_refused_by_code(memory: Memory) -> None:
     """Case 30."""
-    memory = open_memory()
     for times in BAD_TIMES:
         with pytest.raises(InvalidInput) as caught:
             memory.write(SAM, "office", "Rome", **times)
@@ -138,9 +135,8 @@ def test_an_object_of_another_cannot_be_overtaken_by_its_id(open_memory: Open, o
     assert foreign.explain(other.object_id).superseded_by == ()
 
 
-def test_no_budget_and_no_hub_keeps_a_compile_busy(open_memory: Open) -> None:
+def test_no_budget_and_no_hub_keeps_a_compile_busy(memory: Memory) -> None:
     """Case 34."""
-    memory = open_memory()
     memory.write_many(
         [Write(subject=f"Member {n} Lee", slot="manager", value="Hub Park") for n in range(150)]
     )
@@ -159,9 +155,8 @@ def test_no_budget_and_no_hub_keeps_a_compile_busy(open_memory: Open) -> None:
 
 
 @pytest.mark.parametrize("text", SYNTAX)
-def test_syntax_of_a_query_language_is_only_text(open_memory: Open, text: str) -> None:
+def test_syntax_of_a_query_language_is_only_text(memory: Memory, text: str) -> None:
     """Case 35."""
-    memory = open_memory()
     other = memory.write("Eve Park", "office", "Oslo")
     receipt = memory.write(
         {"name": text, "type": "person", "external_ids": {"crm": text}},

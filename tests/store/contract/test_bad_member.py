@@ -8,7 +8,6 @@ import pytest
 from tenure import InvalidInput, Memory, Write
 from tenure.schema.write import Submission
 from tenure.service.writing.write import Writer
-from tenure.tests.store.builders import Open
 
 
 def submission(memory: Memory, subject: str, *, text: str | None = None) -> Submission:
@@ -19,8 +18,7 @@ def submission(memory: Memory, subject: str, *, text: str | None = None) -> Subm
     return Submission((draft,), frozenset({"tenant"}), "service")
 
 
-def test_a_name_that_only_the_commit_refuses_fails_alone(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_name_that_only_the_commit_refuses_fails_alone(memory: Memory) -> None:
     unseen = submission(memory, "Bob")
     unseen = replace(unseen, drafts=(replace(unseen.drafts[0], subject="\u200b"),))
     group = [submission(memory, "Ann"), unseen, submission(memory, "Lee")]
@@ -30,8 +28,7 @@ def test_a_name_that_only_the_commit_refuses_fails_alone(open_memory: Open) -> N
     assert memory.doctor() == ()
 
 
-def test_what_no_store_can_keep_fails_alone(open_memory: Open) -> None:
-    memory = open_memory()
+def test_what_no_store_can_keep_fails_alone(memory: Memory) -> None:
     memory.write(subject="Kim", slot="office", value="Oslo")
     group = [
         submission(memory, "Ann"),
@@ -59,7 +56,7 @@ FIELDS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("character", ["\x00", "\ud800"])
-def test_it_is_refused_at_the_edge(open_memory: Open, character: str) -> None:
+def test_it_is_refused_at_the_edge(memory: Memory, character: str) -> None:
     def filled(value: Any) -> Any:
         if isinstance(value, str):
             return value.replace("{}", character)
@@ -67,7 +64,6 @@ def test_it_is_refused_at_the_edge(open_memory: Open, character: str) -> None:
             return [filled(member) for member in value]
         return {key: filled(member) for key, member in value.items()}
 
-    memory = open_memory()
     for fields in FIELDS:
         with pytest.raises(InvalidInput):
             memory.write(slot="office", value="Rome", **filled(fields))
@@ -75,7 +71,6 @@ def test_it_is_refused_at_the_edge(open_memory: Open, character: str) -> None:
     assert memory.doctor() == ()
 
 
-def test_an_escape_that_is_only_text_is_kept(open_memory: Open) -> None:
-    memory = open_memory()
+def test_an_escape_that_is_only_text_is_kept(memory: Memory) -> None:
     memory.write(subject="Sam", slot="office", value="a \\u0000 b")
     assert memory.as_of().value("Sam", "office") == "a \\u0000 b"

@@ -49,8 +49,7 @@ def test_a_second_value_is_disputed(
         assert len(memory.actions()) == 1
 
 
-def test_a_restatement_is_confirmed_and_a_correction_settles(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_restatement_is_confirmed_and_a_correction_settles(memory: Memory) -> None:
     memory.write(OLGA, "birthday", "1979-03-09")
     assert memory.write(OLGA, "birthday", "1979-03-09").outcome == "confirmed"
     memory.write(OLGA, "birthday", "1981-07-21")
@@ -59,22 +58,20 @@ def test_a_restatement_is_confirmed_and_a_correction_settles(open_memory: Open) 
     assert memory.actions() == ()
 
 
-def test_a_stronger_level_still_decides(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_stronger_level_still_decides(memory: Memory) -> None:
     memory.write(OLGA, "birthday", "1979-03-09", authority_level=3)
     memory.write(OLGA, "birthday", "1981-07-21", authority_level=1)
     assert birthday(memory).value == "1981-07-21"
 
 
-def test_what_is_said_twice_otherwise_is_asked_about(open_memory: Open) -> None:
-    memory = open_memory()
+def test_what_is_said_twice_otherwise_is_asked_about(memory: Memory) -> None:
     for day in ("9 March 1979", "21 July 1981"):
         memory.observe(f"My birthday is {day}.", speaker="Olga Brandt")
     assert birthday(memory).status == "disputed"
     assert len(memory.actions()) == 1
 
 
-def test_a_table_and_a_replay_dispute_as_a_write_does(open_memory: Open, tmp_path: Path) -> None:
+def test_a_table_and_a_replay_dispute_as_a_write_does(memory: Memory, tmp_path: Path) -> None:
     now = datetime.now(UTC)
     events = [
         {"recorded_at": (now - timedelta(days=2 - n)).isoformat(), "subject": OLGA,
@@ -83,13 +80,11 @@ def test_a_table_and_a_replay_dispute_as_a_write_does(open_memory: Open, tmp_pat
     ]  # fmt: skip
     path = tmp_path / "t.jsonl"
     path.write_text("".join(json.dumps(event) + "\n" for event in events), encoding="utf-8")
-    memory = open_memory()
     memory.ingest(path, replay=True)
     assert birthday(memory).status == "disputed"
 
 
-def test_a_tenant_may_declare_a_slot_constant(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_tenant_may_declare_a_slot_constant(memory: Memory) -> None:
     memory.vocabulary.define_slot("blood_group", description="the blood group", constant=True)
     for value in ("A", "B"):
         memory.write(OLGA, "blood_group", value)

@@ -21,8 +21,7 @@ def entity(memory: Memory, subject: dict[str, Any]) -> str | None:
 
 @pytest.mark.parametrize("scheme", ["badge", "email", "phone", "handle"])
 @pytest.mark.parametrize("value", ["n.a.", "N/A", "-", "unknown", "000000", "123456", "TBD"])
-def test_a_filler_identifies_nobody(open_memory: Open, scheme: str, value: str) -> None:
-    memory = open_memory()
+def test_a_filler_identifies_nobody(memory: Memory, scheme: str, value: str) -> None:
     one, two = person("Vera Stolz", **{scheme: value}), person("Ivo Kraan", **{scheme: value})
     receipt = memory.write(one, "phone", "a")
     assert "filler_identifier" in receipt.warnings
@@ -33,21 +32,18 @@ def test_a_filler_identifies_nobody(open_memory: Open, scheme: str, value: str) 
     assert memory.as_of().entity(one).entity_id == receipt.entity
 
 
-def test_a_filler_excludes_nobody(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_filler_excludes_nobody(memory: Memory) -> None:
     known = entity(memory, person("Vera Stolz", badge="B-4471"))
     assert entity(memory, person("Vera Stolz", badge="none")) == known
 
 
 @pytest.mark.parametrize("value", ["7", "123", "111"])
-def test_a_short_record_number_identifies(open_memory: Open, value: str) -> None:
-    memory = open_memory()
+def test_a_short_record_number_identifies(memory: Memory, value: str) -> None:
     known = entity(memory, person("Vera Stolz", crm=value))
     assert entity(memory, person("Vera Stolz-Amman", crm=value)) == known
 
 
-def test_a_batch_a_table_and_a_dry_run_leave_fillers_out(open_memory: Open, tmp_path: Path) -> None:
-    memory = open_memory()
+def test_a_batch_a_table_and_a_dry_run_leave_fillers_out(memory: Memory, tmp_path: Path) -> None:
     names = ("Vera Stolz", "Ivo Kraan")
     subjects = [person(name, badge="n.a.") for name in names]
     receipts = memory.write_many([Write(subject=s, slot="phone", value="a") for s in subjects])
@@ -67,9 +63,8 @@ def test_a_batch_a_table_and_a_dry_run_leave_fillers_out(open_memory: Open, tmp_
 @pytest.mark.parametrize("scheme", ["badge", "email"])
 @pytest.mark.parametrize("turned", [False, True])
 def test_an_identifier_never_joins_a_person_with_a_firm(
-    open_memory: Open, scheme: str, *, turned: bool
+    memory: Memory, scheme: str, *, turned: bool
 ) -> None:
-    memory = open_memory()
     ids = {scheme: "jo@mill.example"}
     pair = [person("Jo Mill", **ids), firm("Mill Estates", **ids)]
     subjects = pair[::-1] if turned else pair
@@ -101,16 +96,14 @@ def test_two_spellings_of_a_hard_value_are_one(
         assert memory.as_of().entity(person("Vera", **{scheme: order[1]})).entity_id in ids
 
 
-def test_another_hard_value_excludes_and_suggests(open_memory: Open) -> None:
-    memory = open_memory()
+def test_another_hard_value_excludes_and_suggests(memory: Memory) -> None:
     known = entity(memory, person("Vera Stolz", badge="AK-4471"))
     receipt = memory.write(person("Vera Stolz", badge="AK-4472"), "phone", "a")
     assert receipt.entity != known
     assert "possible_same_as" in receipt.warnings
 
 
-def test_a_hard_value_under_a_wholly_unlike_name_is_a_review(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_hard_value_under_a_wholly_unlike_name_is_a_review(memory: Memory) -> None:
     known = entity(memory, person("Vera Stolz", badge="AK-4471"))
     receipt = memory.write(person("Ivo Kraan", badge="AK-4471"), "phone", "a")
     assert receipt.outcome == "pending_review"
@@ -134,29 +127,25 @@ def test_a_hard_value_under_a_wholly_unlike_name_is_a_review(open_memory: Open) 
     ],
 )
 def test_a_hard_value_binds_where_a_word_or_nickname_is_common(
-    open_memory: Open, stored: str, stated: str
+    memory: Memory, stored: str, stated: str
 ) -> None:
-    memory = open_memory()
     known = entity(memory, person(stored, badge="AK-4471"))
     assert entity(memory, person(stated, badge="ak 4471")) == known
 
 
-def test_a_contact_besides_a_hard_value_binds_an_unlike_name(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_contact_besides_a_hard_value_binds_an_unlike_name(memory: Memory) -> None:
     ids = {"badge": "AK-4471", "email": "v@mill.example"}
     known = entity(memory, person("Vera Stolz", **ids))
     assert entity(memory, person("Ivo Kraan", **ids)) == known
 
 
-def test_an_acronym_is_no_unlike_name(open_memory: Open) -> None:
-    memory = open_memory()
+def test_an_acronym_is_no_unlike_name(memory: Memory) -> None:
     known = entity(memory, firm("Mill Estates Holding", lei="54930014"))
     assert entity(memory, firm("MEH", lei="5493 0014")) == known
 
 
 @pytest.mark.parametrize("value", ["a@mill.example", "Office@mill.example"])
-def test_an_address_alone_joins_no_two_names(open_memory: Open, value: str) -> None:
-    memory = open_memory()
+def test_an_address_alone_joins_no_two_names(memory: Memory, value: str) -> None:
     ids = {entity(memory, person(n, email=value)) for n in ("Vera Stolz", "Ivo Kraan")}
     assert len(ids) == 2
     assert memory.reviews.list() == ()
@@ -177,14 +166,12 @@ def test_an_address_lifts_a_near_name(
     assert len({entity(memory, person(name, email=value)) for name, value in pairs}) == 1
 
 
-def test_two_addresses_exclude_nobody(open_memory: Open) -> None:
-    memory = open_memory()
+def test_two_addresses_exclude_nobody(memory: Memory) -> None:
     known = entity(memory, person("Vera Stolz", email="v@mill.example", badge="AK-4471"))
     assert entity(memory, person("V. Stolz", email="x@home.example", badge="AK-4471")) == known
 
 
-def test_a_shared_house_address_lifts_no_name(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_shared_house_address_lifts_no_name(memory: Memory) -> None:
     for name in ("Ivo Kraan", "Jo Wend", "Nils Berg"):
         entity(memory, person(name, phone="+41 44 668 18 01"))
     known = entity(memory, person("Katherine Moreau", phone="044 668 18 01"))
@@ -195,8 +182,7 @@ def test_a_shared_house_address_lifts_no_name(open_memory: Open) -> None:
     assert all(line.name != "phone" for line in lines)
 
 
-def test_two_equal_names_are_told_apart_by_their_address(open_memory: Open) -> None:
-    memory = open_memory()
+def test_two_equal_names_are_told_apart_by_their_address(memory: Memory) -> None:
     one = entity(memory, person("Vera Stolz", badge="1", email="v1@mill.example"))
     two = entity(memory, person("Vera Stolz", badge="2", email="v2@mill.example"))
     assert one != two
@@ -204,8 +190,7 @@ def test_two_equal_names_are_told_apart_by_their_address(open_memory: Open) -> N
 
 
 @pytest.mark.parametrize("scheme", ["record", "transcript", "task", "owner", "project"])
-def test_keys_that_differ_in_any_sign_are_of_two_entities(open_memory: Open, scheme: str) -> None:
-    memory = open_memory()
+def test_keys_that_differ_in_any_sign_are_of_two_entities(memory: Memory, scheme: str) -> None:
     keys = ["n/a/b", "n/A/B", "n/ab", "n/a-b", "n/a%2Fb", "na/b"]
     # One name for all: the key alone tells them apart.
     refs = [person("Page of Notes", **{scheme: key}) for key in keys]

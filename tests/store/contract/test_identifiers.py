@@ -39,8 +39,7 @@ def identifiers(memory: Memory, name: str = SAM) -> dict[str, str]:
     return answers[0]
 
 
-def test_what_one_user_says_in_private_identifies_nobody_for_others(open_memory: Open) -> None:
-    memory = open_memory()
+def test_what_one_user_says_in_private_identifies_nobody_for_others(memory: Memory) -> None:
     ann, bob = caller(memory, "ann"), caller(memory, "bob")
     public = memory.write(person(SAM), "office", "Rome")
     bob.write(person(SAM, email=EMAIL), "title", "CFO", scope={"user": "bob"})
@@ -53,8 +52,7 @@ def test_what_one_user_says_in_private_identifies_nobody_for_others(open_memory:
     assert ann.entities.resolve(person("Ruth Okafor", email=EMAIL)).decision == "new"
 
 
-def test_a_wider_write_teaches_a_private_identifier_to_all(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_wider_write_teaches_a_private_identifier_to_all(memory: Memory) -> None:
     ann, bob = caller(memory, "ann"), caller(memory, "bob")
     memory.write(person(SAM), "office", "Rome")
     bob.write(person(SAM, email=EMAIL), "title", "CFO", scope={"user": "bob"})
@@ -66,8 +64,7 @@ def test_a_wider_write_teaches_a_private_identifier_to_all(open_memory: Open) ->
     assert before.resolution.reason == "exact"
 
 
-def test_an_identifier_is_told_by_the_permissions_of_its_teacher_today(open_memory: Open) -> None:
-    memory = open_memory()
+def test_an_identifier_is_told_by_the_permissions_of_its_teacher_today(memory: Memory) -> None:
     ann = caller(memory, "ann")
     memory.write(person(SAM), "office", "Rome")
     teacher = memory.write(person(SAM, email=EMAIL), "title", "CFO")
@@ -85,8 +82,7 @@ def test_an_identifier_is_told_by_the_permissions_of_its_teacher_today(open_memo
     assert identifiers(ann) == {"email": EMAIL}
 
 
-def test_a_hidden_number_excludes_nobody(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_hidden_number_excludes_nobody(memory: Memory) -> None:
     ann, bob = caller(memory, "ann"), caller(memory, "bob")
     public = memory.write(person(SAM), "office", "Rome")
     bob.write(person(SAM, crm="7"), "title", "CFO", scope={"user": "bob"})
@@ -98,8 +94,7 @@ def test_a_hidden_number_excludes_nobody(open_memory: Open) -> None:
     assert dict(memory.entities.get(SAM).entity.external_ids) == {"crm": "8"}
 
 
-def test_one_number_that_two_users_keep_to_themselves_is_two_people(open_memory: Open) -> None:
-    memory = open_memory()
+def test_one_number_that_two_users_keep_to_themselves_is_two_people(memory: Memory) -> None:
     ann, bob = caller(memory, "ann"), caller(memory, "bob")
     of_ann = ann.write(person("Sam", crm="7"), "office", "Rome", scope={"user": "ann"})
     of_bob = bob.write(person("Dana", crm="7"), "office", "Oslo", scope={"user": "bob"})
@@ -115,8 +110,7 @@ def test_one_number_that_two_users_keep_to_themselves_is_two_people(open_memory:
     assert memory.reviews.list() == ()
 
 
-def test_two_people_of_one_number_in_one_scope_are_never_chosen_between(open_memory: Open) -> None:
-    memory = open_memory()
+def test_two_people_of_one_number_in_one_scope_are_never_chosen_between(memory: Memory) -> None:
     ann = caller(memory, "ann", projects=frozenset({"apollo", "nova"}))
     for project, name in (("apollo", "Sam"), ("nova", "Dana")):
         bound = caller(memory, name.casefold(), projects=frozenset({project}))
@@ -126,8 +120,7 @@ def test_two_people_of_one_number_in_one_scope_are_never_chosen_between(open_mem
         ann.write(person("Eve", crm="7"), "office", "Bern", scope={"user": "ann"})
 
 
-def test_a_user_is_one_person_in_every_session(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_user_is_one_person_in_every_session(memory: Memory) -> None:
     ids: set[str | None] = set()
     for session in ("s1", "s2"):
         ann = caller(memory, "ann", session=session)
@@ -153,9 +146,8 @@ def test_a_copy_keeps_who_taught_an_identifier(open_memory: Open, tmp_path: Any)
     "strangers", [("Vera Stolz", "Ivo Kraan"), ("Vera Stolz", "Ivo Kraan", "Uma Tell")]
 )
 def test_a_third_stranger_at_an_address_puts_the_binds_that_rested_on_it_in_doubt(
-    open_memory: Open, strangers: tuple[str, ...]
+    memory: Memory, strangers: tuple[str, ...]
 ) -> None:
-    memory = open_memory()
     jo = memory.write(person("Jo Wend", email="jw@mill.example"), "office", "1")
     bound = memory.write(person("J. Wend", email="jw@mill.example"), "office", "1")
     assert bound.entity == jo.entity

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from tenure import Memory, Write
-from tenure.tests.store.builders import Open
 
 EXAMPLES = json.loads((Path(__file__).parents[2] / "data/bitemporal-examples.json").read_text())
 
@@ -55,8 +54,7 @@ def answer(memory: Memory, query: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[e["name"] for e in EXAMPLES])
-def test_worked_example_answers_as_written(open_memory: Open, example: dict[str, Any]) -> None:
-    memory = open_memory()
+def test_worked_example_answers_as_written(memory: Memory, example: dict[str, Any]) -> None:
     load(memory, example["writes"])
     for query in example["queries"]:
         expected = query["expect"]
@@ -101,9 +99,8 @@ def expected_day(day: int, b: tuple[int, int], case: str, relation: str) -> str:
 
 
 @pytest.mark.parametrize("last", ["A", "B"])
-def test_allen_table_shows_the_same_in_every_order(open_memory: Open, last: str) -> None:
+def test_allen_table_shows_the_same_in_every_order(memory: Memory, last: str) -> None:
     """Each relation with a stronger, a weaker and an equal writer, a subject a case."""
-    memory = open_memory()
     cases = list(itertools.product(SPANS, {"stronger": 1, "weaker": 3, "equal": 2}.items()))
     writes: dict[str, list[Write]] = {"A": [], "B": []}
     for relation, (case, level_b) in cases:

@@ -2,16 +2,15 @@
 
 import pytest
 
-from tenure import Forbidden, NotFound, Principal, Write
+from tenure import Forbidden, Memory, NotFound, Principal, Write
 from tenure.schema.values import whole_repr
-from tenure.tests.store.builders import Open, caller
+from tenure.tests.store.builders import caller
 from tenure.tests.support.refusals import refused
 
 JAN, JUN = "2026-01-01T00:00:00Z", "2026-06-01T00:00:00Z"
 
 
-def test_a_view_never_changes(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_view_never_changes(memory: Memory) -> None:
     memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
     view = memory.as_of()
     before = view.slot("Sam", "office")
@@ -20,8 +19,7 @@ def test_a_view_never_changes(open_memory: Open) -> None:
     assert memory.as_of().value("Sam", "office") == "LA"
 
 
-def test_a_narrower_scope_wins_and_others_never_see_it(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_narrower_scope_wins_and_others_never_see_it(memory: Memory) -> None:
     memory.write(subject="Acme", slot="jurisdiction", value="US", valid_from=JAN)
     ann = caller(memory, user="ann")
     ann.write(subject="Acme", slot="jurisdiction", value="EU", valid_from=JAN,
@@ -34,8 +32,7 @@ def test_a_narrower_scope_wins_and_others_never_see_it(open_memory: Open) -> Non
         bob.write(subject="Acme", slot="jurisdiction", value="UK", scope={"user": "ann"})
 
 
-def test_what_decides_and_may_not_be_seen_is_withheld(open_memory: Open) -> None:
-    memory = open_memory()
+def test_what_decides_and_may_not_be_seen_is_withheld(memory: Memory) -> None:
     memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
     memory.write(subject="Sam", slot="office", value="Area 51", valid_from=JUN,
                  security_classification="highly_restricted")  # fmt: skip
@@ -58,16 +55,14 @@ def test_what_decides_and_may_not_be_seen_is_withheld(open_memory: Open) -> None
     ],
 )
 def test_a_word_finds_its_plural_and_the_compound_it_stands_in(
-    open_memory: Open, text: str, words: str
+    memory: Memory, text: str, words: str
 ) -> None:
-    memory = open_memory()
     memory.observe(text)
     assert [hit.object.content for hit in memory.as_of().search(words)] == [text]
     assert text in memory.compile("assistant", words, budget_tokens=400).text
 
 
-def test_deny_wins_and_todays_permissions_hold_for_the_past(open_memory: Open) -> None:
-    memory = open_memory()
+def test_deny_wins_and_todays_permissions_hold_for_the_past(memory: Memory) -> None:
     receipt = memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN,
                            allow_roles=["engineer"])  # fmt: skip
     engineer = caller(memory, user="e", roles={"engineer"})
@@ -80,9 +75,8 @@ def test_deny_wins_and_todays_permissions_hold_for_the_past(open_memory: Open) -
 
 
 def test_an_erased_object_says_erased_in_the_past_and_resurfaces_nothing_wrong(
-    open_memory: Open,
+    memory: Memory,
 ) -> None:
-    memory = open_memory()
     memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
     second = memory.write(subject="Sam", slot="office", value="Secretville", valid_from=JUN)
     receipt = memory.erase(second.object_id, reason="request 7")
@@ -93,10 +87,7 @@ def test_an_erased_object_says_erased_in_the_past_and_resurfaces_nothing_wrong(
     assert memory.doctor() == ()
 
 
-def test_an_erased_object_explains_itself_without_the_words_of_its_receipt(
-    open_memory: Open,
-) -> None:
-    memory = open_memory()
+def test_an_erased_object_explains_itself_without_the_words_of_its_receipt(memory: Memory) -> None:
     memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
     second = memory.write(subject="Sam", slot="office", value="Secretville", valid_from=JUN)
     memory.write(subject="Sam", slot="office", value="Secretville", valid_from=JAN)
@@ -106,8 +97,7 @@ def test_an_erased_object_explains_itself_without_the_words_of_its_receipt(
     assert "Secretville" not in whole_repr(explanation)
 
 
-def test_a_receipt_of_a_confirmation_leads_to_what_it_confirmed(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_receipt_of_a_confirmation_leads_to_what_it_confirmed(memory: Memory) -> None:
     first = memory.write(subject="Sam", slot="office", value="NYC")
     again = memory.write(subject="Sam", slot="office", value="NYC", source_origin="import://crm")
     assert again.outcome == "confirmed"
@@ -116,8 +106,7 @@ def test_a_receipt_of_a_confirmation_leads_to_what_it_confirmed(open_memory: Ope
     assert [link.object_id for link in explanation.confirmations] == [again.object_id]
 
 
-def test_a_receipt_of_a_retraction_leads_to_what_it_took_back(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_receipt_of_a_retraction_leads_to_what_it_took_back(memory: Memory) -> None:
     first = memory.write(subject="Sam", slot="office", value="NYC")
     retraction = memory.write(subject="Sam", slot="office", value="NYC", op="retract")
     assert memory.explain(retraction.object_id).object.object_id == first.object_id
@@ -125,9 +114,8 @@ def test_a_receipt_of_a_retraction_leads_to_what_it_took_back(open_memory: Open)
 
 @pytest.mark.parametrize("keys", [("a", "b"), ("b", "a"), ("c", "d"), ("d", "c")])
 def test_either_receipt_of_a_thing_said_twice_in_one_write_leads_to_it(
-    open_memory: Open, keys: tuple[str, str]
+    memory: Memory, keys: tuple[str, str]
 ) -> None:
-    memory = open_memory()
     said = {
         "subject": "Sam",
         "slot": "office",
@@ -140,8 +128,7 @@ def test_either_receipt_of_a_thing_said_twice_in_one_write_leads_to_it(
     assert len(explained) == 1
 
 
-def test_what_the_same_write_corrected_leads_to_the_correction(open_memory: Open) -> None:
-    memory = open_memory()
+def test_what_the_same_write_corrected_leads_to_the_correction(memory: Memory) -> None:
     said = {"subject": "Sam", "slot": "office", "valid_from": "2026-01-01T00:00:00Z"}
     wrong, right = memory.write_many(
         [Write(**said, value="NYC"), Write(**said, value="Rome", op="correct")]
@@ -149,8 +136,7 @@ def test_what_the_same_write_corrected_leads_to_the_correction(open_memory: Open
     assert memory.explain(wrong.object_id).object.object_id == right.object_id
 
 
-def test_values_of_every_type_are_what_their_claims_were_written_with(open_memory: Open) -> None:
-    memory = open_memory()
+def test_values_of_every_type_are_what_their_claims_were_written_with(memory: Memory) -> None:
     memory.write(subject="Sam", slot="office", value='Cafe\u0301 "Loop" ')
     memory.write(subject="Sam", slot="manager", value="Dana Kim")
     memory.write(subject="Nova", slot="budget", value=1e21)
@@ -167,9 +153,8 @@ def test_values_of_every_type_are_what_their_claims_were_written_with(open_memor
 @pytest.mark.parametrize("slot", ["office", "skill"])
 @pytest.mark.parametrize("earlier", [None, "Rome"])
 def test_what_its_own_write_took_back_says_so(
-    open_memory: Open, slot: str, earlier: str | None
+    memory: Memory, slot: str, earlier: str | None
 ) -> None:
-    memory = open_memory()
     if earlier:
         memory.write(subject="Sam", slot=slot, value=earlier, valid_from=JAN)
     said = {"subject": "Sam", "slot": slot, "value": "NYC", "valid_from": JUN}
@@ -191,8 +176,7 @@ def test_what_its_own_write_took_back_says_so(
         assert link.object_id == retraction.object_id
 
 
-def test_what_a_hidden_write_took_back_itself_stays_hidden(open_memory: Open) -> None:
-    memory = open_memory()
+def test_what_a_hidden_write_took_back_itself_stays_hidden(memory: Memory) -> None:
     said = {"subject": "Sam", "slot": "office", "value": "NYC", "valid_from": JAN,
             "security_classification": "highly_restricted"}  # fmt: skip
     receipts = memory.write_many([Write(**said), Write(**said, op="retract")])
@@ -207,8 +191,7 @@ def test_what_a_hidden_write_took_back_itself_stays_hidden(open_memory: Open) ->
         memory.explain(receipts[0].object_id)
 
 
-def test_a_confirmation_of_what_is_hidden_leads_nowhere(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_confirmation_of_what_is_hidden_leads_nowhere(memory: Memory) -> None:
     secret = {"security_classification": "highly_restricted"}
     memory.write(subject="Sam", slot="office", value="NYC", **secret)
     again = memory.write(subject="Sam", slot="office", value="NYC", **secret)
@@ -217,16 +200,14 @@ def test_a_confirmation_of_what_is_hidden_leads_nowhere(open_memory: Open) -> No
         member.explain(again.object_id)
 
 
-def test_only_the_privileged_erase(open_memory: Open) -> None:
-    memory = open_memory()
+def test_only_the_privileged_erase(memory: Memory) -> None:
     receipt = memory.write(subject="Sam", slot="office", value="NYC")
     with refused(Forbidden, "privilege_required"):
         caller(memory, user="x").erase(receipt.object_id, reason="spite")
     assert memory.as_of().value("Sam", "office") == "NYC"
 
 
-def test_derived_objects_inherit_the_weakest_and_go_stale(open_memory: Open) -> None:
-    memory = open_memory()
+def test_derived_objects_inherit_the_weakest_and_go_stale(memory: Memory) -> None:
     page = memory.write(content="Nova ships on Friday.", source_origin="https://example.org/n",
                         security_classification="confidential")  # fmt: skip
     fact = memory.write(subject="Nova", slot="status", value="shipping", valid_from=JAN)
@@ -243,8 +224,7 @@ def test_derived_objects_inherit_the_weakest_and_go_stale(open_memory: Open) -> 
     assert "reverify_belief" in kinds
 
 
-def test_a_tie_is_settled_by_a_person(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_tie_is_settled_by_a_person(memory: Memory) -> None:
     a = memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
     b = memory.write(subject="Sam", slot="office", value="LA", valid_from=JAN)
     state = memory.as_of().slot("Sam", "office")
@@ -256,8 +236,7 @@ def test_a_tie_is_settled_by_a_person(open_memory: Open) -> None:
     assert memory.actions() == ()
 
 
-def test_diff_says_what_changed_between_two_beliefs(open_memory: Open) -> None:
-    memory = open_memory()
+def test_diff_says_what_changed_between_two_beliefs(memory: Memory) -> None:
     first = memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
     second = memory.write(subject="Sam", slot="office", value="LA", valid_from=JUN)
     changes = memory.diff(first.tx, second.tx)
@@ -270,8 +249,7 @@ def test_diff_says_what_changed_between_two_beliefs(open_memory: Open) -> None:
     assert memory.diff(second.tx, second.tx) == ()
 
 
-def test_a_timeline_joins_neighbours_of_one_value(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_timeline_joins_neighbours_of_one_value(memory: Memory) -> None:
     memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN, valid_until=JUN)
     memory.write(subject="Sam", slot="office", value="NYC", valid_from=JUN)
     (segment,) = memory.as_of().timeline("Sam", "office")
@@ -280,8 +258,7 @@ def test_a_timeline_joins_neighbours_of_one_value(open_memory: Open) -> None:
     assert state.valid_until is None
 
 
-def test_an_object_says_its_names_identifiers_and_what_took_its_place(open_memory: Open) -> None:
-    memory = open_memory()
+def test_an_object_says_its_names_identifiers_and_what_took_its_place(memory: Memory) -> None:
     sam = {"name": "Sam Rivera", "type": "person", "external_ids": {"crm": "C-7"}}
     first = memory.write(subject=sam, slot="office", value="NYC", valid_from=JAN)
     second = memory.write(subject="Sam Rivera", slot="office", value="Chicago", valid_from=JAN,
@@ -294,8 +271,7 @@ def test_an_object_says_its_names_identifiers_and_what_took_its_place(open_memor
     assert memory.as_of(tx=first.tx).object(first.object_id).supersession_link is None
 
 
-def test_a_hidden_winner_is_not_named(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_hidden_winner_is_not_named(memory: Memory) -> None:
     first = memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
     second = memory.write(subject="Sam", slot="office", value="Bunker", valid_from=JAN,
                           op="correct", allow_roles=["legal"])  # fmt: skip
@@ -306,9 +282,8 @@ def test_a_hidden_winner_is_not_named(open_memory: Open) -> None:
 
 
 def test_names_and_identifiers_of_a_private_scope_stand_in_nobody_elses_objects(
-    open_memory: Open,
+    memory: Memory,
 ) -> None:
-    memory = open_memory()
     ann = caller(memory, user="ann")
     secret = {"name": "Quokka Person", "type": "person", "external_ids": {"crm": "C-9"}}
     receipt = ann.write(subject=secret, slot="office", value="NYC", scope={"user": "ann"})
@@ -319,8 +294,7 @@ def test_names_and_identifiers_of_a_private_scope_stand_in_nobody_elses_objects(
     assert (seen.aliases, seen.external_ids) == ((), {})
 
 
-def test_an_object_says_when_it_was_last_used_and_confirmed(open_memory: Open) -> None:
-    memory = open_memory()
+def test_an_object_says_when_it_was_last_used_and_confirmed(memory: Memory) -> None:
     memory.write(subject="Sam", slot="office", value="NYC")
     again = memory.write(subject="Sam", slot="office", value="NYC")
     shown = memory.as_of().slot("Sam", "office").object

@@ -31,14 +31,12 @@ JAN, FEB, MAR, JUN = (f"2026-{month:02}-01T00:00:00Z" for month in (1, 2, 3, 6))
         ({"value": "Chicago", "valid_from": FEB, "op": "correct", "authority_level": 3}, "refused"),
     ],
 )
-def test_outcome_of_a_second_claim(open_memory: Open, second: dict[str, Any], outcome: str) -> None:
-    memory = open_memory()
+def test_outcome_of_a_second_claim(memory: Memory, second: dict[str, Any], outcome: str) -> None:
     memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
     assert memory.write(subject="Sam", slot="office", **second).outcome == outcome
 
 
-def test_a_loser_is_kept_and_linked(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_loser_is_kept_and_linked(memory: Memory) -> None:
     old = memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
     new = memory.write(subject="Sam", slot="office", value="Chicago", valid_from=JUN)
     assert new.superseded == (old.object_id,)
@@ -56,8 +54,7 @@ def test_retract_resurfaces_and_delete_leaves_a_gap(open_memory: Open) -> None:
         assert memory.as_of(valid=MAR).value("Sam", "office") == shown
 
 
-def test_a_write_follows_what_another_process_has_defined_meanwhile(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_write_follows_what_another_process_has_defined_meanwhile(memory: Memory) -> None:
     memory.vocabulary.define_slot("lucky_numbers", description="numbers")
     memory.write(subject="Sam", slot="office", value="NYC")
     store, tenant = memory._backend.store, memory.principal.tenant
@@ -73,8 +70,7 @@ def test_a_write_follows_what_another_process_has_defined_meanwhile(open_memory:
     assert memory.as_of().entity("Nova").type == "starship"
 
 
-def test_a_retry_returns_the_first_receipt(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_retry_returns_the_first_receipt(memory: Memory) -> None:
     stated: dict[str, Any] = {"subject": "Sam", "slot": "office", "value": "NYC"}
     first = memory.write(**stated, idempotency_key="k1")
     again = memory.write(**stated, idempotency_key="k1")
@@ -85,8 +81,7 @@ def test_a_retry_returns_the_first_receipt(open_memory: Open) -> None:
         memory.write(subject="Sam", slot="office", value="LA", idempotency_key="k1")
 
 
-def test_an_idempotency_key_belongs_to_its_caller(open_memory: Open) -> None:
-    memory = open_memory()
+def test_an_idempotency_key_belongs_to_its_caller(memory: Memory) -> None:
     ann, bob = (caller(memory, user=user) for user in ("ann", "bob"))
     fields: dict[str, Any] = {"slot": "office", "value": "NYC", "idempotency_key": "key-7"}
     first = ann.write(subject="Sam", **fields)
@@ -104,9 +99,8 @@ def test_an_idempotency_key_belongs_to_its_caller(open_memory: Open) -> None:
 
 
 def test_a_key_from_before_keys_were_digests_answers_its_own_writer_alone(
-    open_memory: Open, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory = open_memory()
     ann, bob = (caller(memory, user=user) for user in ("ann", "bob"))
     fields: dict[str, Any] = {"subject": "Sam", "slot": "office", "value": "NYC"}
     with monkeypatch.context() as patch:
@@ -119,8 +113,7 @@ def test_a_key_from_before_keys_were_digests_answers_its_own_writer_alone(
     assert not bob.write(**fields, idempotency_key="k1").replayed
 
 
-def test_a_dry_run_says_and_changes_nothing(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_dry_run_says_and_changes_nothing(memory: Memory) -> None:
     memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
     before = memory.as_of().tx
     receipt = memory.write(subject="Sam", slot="office", value="LA", valid_from=JUN, dry_run=True)
@@ -131,8 +124,7 @@ def test_a_dry_run_says_and_changes_nothing(open_memory: Open) -> None:
     assert memory.as_of().value("Sam", "office") == "NYC"
 
 
-def test_write_many_is_all_or_nothing_under_one_stamp(open_memory: Open) -> None:
-    memory = open_memory()
+def test_write_many_is_all_or_nothing_under_one_stamp(memory: Memory) -> None:
     receipts = memory.write_many(
         [Write(subject="Sam", slot="office", value="NYC", valid_from=JAN),
          Write(subject="Sam", slot="title", value="engineer", valid_from=JAN)]
@@ -170,8 +162,7 @@ BAD: dict[str, dict[str, Any]] = {
 }
 
 
-def test_bad_input_is_refused_with_its_code_and_nothing_is_written(open_memory: Open) -> None:
-    memory = open_memory()
+def test_bad_input_is_refused_with_its_code_and_nothing_is_written(memory: Memory) -> None:
     stated: dict[str, Any] = {"subject": "Sam", "slot": "office", "value": "NYC"}
     for code, fields in BAD.items():
         with refused(InvalidInput, code):
@@ -186,14 +177,12 @@ def test_an_unknown_word_comes_with_a_suggestion(open_memory: Open) -> None:
         open_memory().write(subject="Sam", slot="office", value="NYC", object_type="preferense")
 
 
-def test_text_without_relevance_is_refused(open_memory: Open) -> None:
-    memory = open_memory()
+def test_text_without_relevance_is_refused(memory: Memory) -> None:
     with refused(InvalidInput, "missing_aspect"):
         memory.write(content="likes tea", object_type="preference")
 
 
-def test_authority_comes_from_the_channel(open_memory: Open) -> None:
-    memory = open_memory()
+def test_authority_comes_from_the_channel(memory: Memory) -> None:
     agent = caller(memory, user="bot", authority_level=3)
     with refused(Forbidden, "authority_above_ceiling"):
         agent.write(subject="Sam", slot="office", value="NYC", authority_level=1)
@@ -208,8 +197,7 @@ def test_authority_comes_from_the_channel(open_memory: Open) -> None:
     assert story.object.authority_level == 4
 
 
-def test_sixteen_writers_of_one_new_name_make_one_entity(open_memory: Open) -> None:
-    memory = open_memory()
+def test_sixteen_writers_of_one_new_name_make_one_entity(memory: Memory) -> None:
     errors: list[BaseException] = []
 
     def write(number: int) -> None:
@@ -228,8 +216,7 @@ def test_sixteen_writers_of_one_new_name_make_one_entity(open_memory: Open) -> N
     assert memory.doctor() == ()
 
 
-def test_sixteen_writers_of_one_slot_leave_one_chain(open_memory: Open) -> None:
-    memory = open_memory()
+def test_sixteen_writers_of_one_slot_leave_one_chain(memory: Memory) -> None:
     seen: list[tuple[Any, Any]] = []
 
     def write(number: int) -> None:
@@ -270,9 +257,8 @@ def test_a_returning_source_corrects_itself_where_the_policy_says_so(open_memory
 
 @pytest.mark.parametrize(("slot", "value"), [("pricing_tier", "gold"), ("email", "a@b.example")])
 def test_a_batch_that_asserts_and_retracts_leaves_both_in_history_and_log(
-    open_memory: Open, slot: str, value: str
+    memory: Memory, slot: str, value: str
 ) -> None:
-    memory = open_memory()
     fact = {"subject": "Kiln Tools", "slot": slot, "value": value, "valid_from": "2026-02-01"}
     memory.write("Kiln Tools", "email", "office@kiln.example")
     stated, retracted = memory.write_many([Write(**fact), Write(**fact, op="retract")])
@@ -290,8 +276,7 @@ def test_a_batch_that_asserts_and_retracts_leaves_both_in_history_and_log(
     assert memory.explain(retracted.object_id).object.object_id == stated.object_id
 
 
-def test_a_confirmation_is_no_withdrawal(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_confirmation_is_no_withdrawal(memory: Memory) -> None:
     fact = Write(subject="Kiln Tools", slot="pricing_tier", value="gold", valid_from="2026-02-01")
     memory.write_many([fact, fact])
     assert len(memory.history("Kiln Tools", "pricing_tier")) == 1

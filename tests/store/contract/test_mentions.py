@@ -10,6 +10,7 @@ from tenure.schema.claim import MentionLink
 from tenure.schema.errors import Fault
 from tenure.schema.vocabulary import EntityState
 from tenure.store.port.store import Point, RecordKind, Store
+from tenure.store.port.tables import MENTIONS
 from tenure.tests.store.builders import ALL, TENANT, Open, Say, add, commit, entity
 from tenure.tests.store.contract.test_port_erasure import erase
 from tenure.tests.support.refusals import refused
@@ -186,7 +187,7 @@ def test_links_are_read_exported_and_refused_without_a_claim(store: Store) -> No
     links = tuple(MentionLink(object_id="t", entity_id="e1", start=at, end=at + 3) for at in (0, 8))
     add(store, tx=11, entities=(entity("e1"),), mentions=links)
     with store.reading(TENANT) as reader:
-        assert reader.mentions(["t", "nothing"]) == links
+        assert reader.find(MENTIONS, "object_id", ["t", "nothing"]) == links
         assert tuple(reader.records(RecordKind.MENTION)) == links
         found = reader.around(["e1"], sight=ALL, point=Point(5, 20), limit=9)
         assert [v.row.claim.object_id for v in found.versions] == ["t"]

@@ -31,8 +31,7 @@ def values(memory: Memory, slot: str, **point: Any) -> tuple[Any, ...]:
     return tuple(v.id for v in memory.as_of(**point).slot("Nils Berg", slot).values)
 
 
-def test_two_friends_who_are_one_are_one_value_with_two_sources(open_memory: Open) -> None:
-    memory = open_memory()
+def test_two_friends_who_are_one_are_one_value_with_two_sources(memory: Memory) -> None:
     lou, louis = two_people(memory)
     for friend in (lou, louis):
         memory.write("Nils Berg", "friend", friend)
@@ -47,8 +46,7 @@ def test_two_friends_who_are_one_are_one_value_with_two_sources(open_memory: Ope
     assert memory.doctor() == ()
 
 
-def test_a_manager_under_two_names_is_one_stretch(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_manager_under_two_names_is_one_stretch(memory: Memory) -> None:
     lou, louis = two_people(memory)
     memory.write("Nils Berg", "manager", lou, valid_from=DAYS[0])
     memory.write("Nils Berg", "manager", louis, valid_from=DAYS[2])
@@ -61,8 +59,7 @@ def test_a_manager_under_two_names_is_one_stretch(open_memory: Open) -> None:
     assert [segment.state.value.id for segment in segments] == [lou, louis]
 
 
-def test_a_tie_of_two_names_is_settled_and_opens_again(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_tie_of_two_names_is_settled_and_opens_again(memory: Memory) -> None:
     lou, louis = two_people(memory)
     for manager in (lou, louis):
         memory.write("Nils Berg", "manager", manager, valid_from=DAYS[0])
@@ -76,8 +73,7 @@ def test_a_tie_of_two_names_is_settled_and_opens_again(open_memory: Open) -> Non
     assert len(memory.actions()) == 1
 
 
-def test_the_same_under_either_name_is_confirmed_and_stays_with_its_name(open_memory: Open) -> None:
-    memory = open_memory()
+def test_the_same_under_either_name_is_confirmed_and_stays_with_its_name(memory: Memory) -> None:
     lou, louis = two_people(memory)
     merge = memory.entities.merge(lou, louis, reason="one person")
     memory.write("Nils Berg", "manager", louis, valid_from=DAYS[0])
@@ -89,9 +85,8 @@ def test_the_same_under_either_name_is_confirmed_and_stays_with_its_name(open_me
 
 @pytest.mark.parametrize("merged_first", [False, True])
 def test_a_retraction_takes_back_who_was_one_at_its_moment(
-    open_memory: Open, *, merged_first: bool
+    memory: Memory, *, merged_first: bool
 ) -> None:
-    memory = open_memory()
     lou, louis = two_people(memory)
     memory.write("Nils Berg", "friend", lou)
     if merged_first:
@@ -102,8 +97,7 @@ def test_a_retraction_takes_back_who_was_one_at_its_moment(
     assert len(values(memory, "friend")) == (0 if merged_first else 1)
 
 
-def test_a_compile_names_who_somebody_is_by_now(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_compile_names_who_somebody_is_by_now(memory: Memory) -> None:
     lou, louis = two_people(memory)
     memory.write("Nils Berg", "manager", louis, valid_from=DAYS[0])
     memory.write(louis, "phone", "5550177")
@@ -220,15 +214,13 @@ def check(memory: Memory, seed: int) -> None:
     assert between.shown(as_one=False) == alone.shown(as_one=False), seed
 
 
-def test_a_merge_and_its_undo_commute_with_what_is_written(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_merge_and_its_undo_commute_with_what_is_written(memory: Memory) -> None:
     for seed in range(FAST):
         check(memory, seed)
 
 
 @pytest.mark.slow
-def test_many_merges_and_their_undos_commute_with_what_is_written(open_memory: Open) -> None:
-    memory = open_memory()
+def test_many_merges_and_their_undos_commute_with_what_is_written(memory: Memory) -> None:
     for seed in range(FAST, FAST + SLOW):
         check(memory, seed)
 

@@ -30,8 +30,7 @@ def names(memory: Memory) -> list[str]:
     return sorted(entity.name for entity in memory.entities.list())
 
 
-def test_a_quarantined_write_shows_its_name_to_nobody(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_quarantined_write_shows_its_name_to_nobody(memory: Memory) -> None:
     receipt = memory.write(
         {"name": ATTACK, "type": "person"}, "office", "here", authority_level=4,
         source_origin="web://example.org/page",
@@ -48,8 +47,7 @@ def test_a_quarantined_write_shows_its_name_to_nobody(open_memory: Open) -> None
     assert names(memory) == [ATTACK]
 
 
-def test_a_name_of_a_private_scope_is_shown_to_nobody_else(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_name_of_a_private_scope_is_shown_to_nobody_else(memory: Memory) -> None:
     ann, bob = caller(memory, user="ann"), caller(memory, user="bob")
     ann.write("Sam Secret", "office", "Chicago", scope=Scope(user="ann"))
     (private,) = ann.entities.list()
@@ -62,8 +60,7 @@ def test_a_name_of_a_private_scope_is_shown_to_nobody_else(open_memory: Open) ->
         assert private.entity_id not in words
 
 
-def test_two_in_one_are_listed_under_the_name_that_each_caller_may_see(open_memory: Open) -> None:
-    memory = open_memory()
+def test_two_in_one_are_listed_under_the_name_that_each_caller_may_see(memory: Memory) -> None:
     callers = {name: caller(memory, user=name) for name in ("ann", "bob", "carl")}
     callers["ann"].write("Aunt May", "office", "Chicago", scope=Scope(user="ann"))
     callers["bob"].write("Mrs Parker", "office", "Austin", scope=Scope(user="bob"))
@@ -77,8 +74,7 @@ def test_two_in_one_are_listed_under_the_name_that_each_caller_may_see(open_memo
     }
 
 
-def test_who_sees_a_fact_but_no_name_gets_the_head_of_the_id(open_memory: Open) -> None:
-    memory = open_memory()
+def test_who_sees_a_fact_but_no_name_gets_the_head_of_the_id(memory: Memory) -> None:
     ann, bob = caller(memory, user="ann"), caller(memory, user="bob")
     ann.write("Sam Secret", "office", "Chicago", scope=Scope(user="ann"))
     (private,) = ann.entities.list()
@@ -90,8 +86,7 @@ def test_who_sees_a_fact_but_no_name_gets_the_head_of_the_id(open_memory: Open) 
     assert around.name == private.entity_id[:8]
 
 
-def test_a_stronger_or_wider_writer_gives_the_name_to_more(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_stronger_or_wider_writer_gives_the_name_to_more(memory: Memory) -> None:
     ann, bob = caller(memory, user="ann"), caller(memory, user="bob")
     ann.write("Sam Rivera", "office", "Chicago", scope=Scope(user="ann"))
     memory.write("Sam Rivera", "office", "Austin")
@@ -101,8 +96,7 @@ def test_a_stronger_or_wider_writer_gives_the_name_to_more(open_memory: Open) ->
     assert len(page.aliases) == 1  # what is as strong and as wide already is not written again
 
 
-def test_the_permissions_of_the_teacher_hold_as_they_are_today(open_memory: Open) -> None:
-    memory = open_memory()
+def test_the_permissions_of_the_teacher_hold_as_they_are_today(memory: Memory) -> None:
     bob = caller(memory, user="bob")
     receipt = memory.write("Falcon Works", "office", "Chicago")
     assert names(bob) == ["Falcon Works"]
@@ -110,8 +104,7 @@ def test_the_permissions_of_the_teacher_hold_as_they_are_today(open_memory: Open
     assert names(bob) == []
 
 
-def test_an_object_shows_the_names_that_its_reader_may_see(open_memory: Open) -> None:
-    memory = open_memory()
+def test_an_object_shows_the_names_that_its_reader_may_see(memory: Memory) -> None:
     bob = caller(memory, user="bob")
     secret = memory.write(
         {"name": "Falcon Works", "type": "person"}, "office", "Chicago",
@@ -123,8 +116,7 @@ def test_an_object_shows_the_names_that_its_reader_may_see(open_memory: Open) ->
     assert "Falcon Works" not in whole_repr(bob.as_of().object(public.object_id))
 
 
-def test_no_write_is_told_of_a_name_that_its_writer_may_not_see(open_memory: Open) -> None:
-    memory = open_memory()
+def test_no_write_is_told_of_a_name_that_its_writer_may_not_see(memory: Memory) -> None:
     bob = caller(memory, user="bob")
     hidden = restricted_person(memory)
     assert hidden.entity is not None
@@ -151,8 +143,7 @@ def test_no_write_is_told_of_a_name_that_its_writer_may_not_see(open_memory: Ope
     assert public.entity == bob.write("Ruth Okafor", "office", "Rome").entity
 
 
-def test_who_wrote_a_name_that_few_may_see_goes_on_with_it(open_memory: Open) -> None:
-    memory = open_memory()
+def test_who_wrote_a_name_that_few_may_see_goes_on_with_it(memory: Memory) -> None:
     bob = caller(memory, user="bob")
     terms: dict[str, Any] = {"allow_roles": ["hr"]}
     person = {"name": "Nadia Falcon", "type": "person"}
@@ -165,8 +156,7 @@ def test_who_wrote_a_name_that_few_may_see_goes_on_with_it(open_memory: Open) ->
     assert len([view for view in clerk.entities.list() if view.name == "Nadia Falcon"]) == 2
 
 
-def test_a_name_that_few_may_see_is_taught_again_by_what_all_may_read(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_name_that_few_may_see_is_taught_again_by_what_all_may_read(memory: Memory) -> None:
     bob = caller(memory, user="bob")
     hidden = restricted_person(memory)
     assert names(bob) == []
@@ -176,8 +166,7 @@ def test_a_name_that_few_may_see_is_taught_again_by_what_all_may_read(open_memor
     assert bob.write("Nadia Falcon", "office", "Oslo").entity == hidden.entity
 
 
-def test_a_receipt_of_a_write_by_id_names_it_as_its_writer_may_see_it(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_receipt_of_a_write_by_id_names_it_as_its_writer_may_see_it(memory: Memory) -> None:
     bob = caller(memory, user="bob")
     secret = restricted_person(memory)
     assert secret.entity is not None
@@ -193,10 +182,7 @@ def test_a_receipt_of_a_write_by_id_names_it_as_its_writer_may_see_it(open_memor
     assert [receipt.replayed for receipt in retries] == [False, True]
 
 
-def test_writers_of_one_group_are_each_told_the_names_that_they_may_see(
-    open_memory: Open,
-) -> None:
-    memory = open_memory()
+def test_writers_of_one_group_are_each_told_the_names_that_they_may_see(memory: Memory) -> None:
     secret = restricted_person(memory)
     public = memory.write({"name": "Ruth Okafor", "type": "person"}, "office", "Oslo")
     assert secret.entity is not None
@@ -225,9 +211,8 @@ def test_writers_of_one_group_are_each_told_the_names_that_they_may_see(
 
 
 def test_a_name_of_a_page_binds_a_stronger_writer_once_a_person_has_joined_it(
-    open_memory: Open,
+    memory: Memory,
 ) -> None:
-    memory = open_memory()
     page = {"source_origin": "web://example.org/page"}
     firm, other = (
         {"name": name, "type": "organization"} for name in ("Acme Tools", "Zenith Partners")
@@ -243,8 +228,7 @@ def test_a_name_of_a_page_binds_a_stronger_writer_once_a_person_has_joined_it(
     assert len(memory.entities.list()) == 1
 
 
-def test_a_name_of_a_page_that_a_model_joined_asks_a_stronger_writer(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_name_of_a_page_that_a_model_joined_asks_a_stronger_writer(memory: Memory) -> None:
     firm, other = (
         {"name": name, "type": "organization"} for name in ("Acme Tools", "ACME Tools Inc")
     )
@@ -270,8 +254,7 @@ SPELLINGS = ("ledger-gateway", "ledger gateway", "Ledger_Gateway", "LEDGER.GATEW
 
 
 @pytest.mark.parametrize("stored", SPELLINGS)
-def test_hyphen_underscore_full_stop_and_space_are_one_sign(open_memory: Open, stored: str) -> None:
-    memory = open_memory()
+def test_hyphen_underscore_full_stop_and_space_are_one_sign(memory: Memory, stored: str) -> None:
     entity = memory.write({"name": stored, "type": "system"}, "status", "up").entity
     for spelling in SPELLINGS:
         assert memory.write(spelling, "status", "up").entity == entity
@@ -304,8 +287,7 @@ def test_signs_of_an_address_or_a_path_all_count(name: str, key: str) -> None:
         "Ping tilda.quarry.example at once.",
     ],
 )
-def test_no_name_binds_inside_an_address(open_memory: Open, text: str) -> None:
-    memory = open_memory()
+def test_no_name_binds_inside_an_address(memory: Memory, text: str) -> None:
     memory.write({"name": "tilda", "type": "person"}, "home", "Turin")
     assert memory.mentions(text) == ()
     (named,) = memory.mentions("I saw tilda. She has tilda.txt open.")
@@ -345,9 +327,8 @@ def shown(memory: Memory, query: str) -> str:
 @pytest.mark.parametrize("origin", ["mail", "record", "user"])
 @pytest.mark.parametrize("pick", [0, 1])
 def test_a_settled_tie_keeps_subject_words_and_source(
-    open_memory: Open, origin: str, pick: int
+    memory: Memory, origin: str, pick: int
 ) -> None:
-    memory = open_memory()
     for value, words, place in (
         ("2027-01-31T00:00:00Z", "closes at the end of January", "m1"),
         ("2027-02-20T00:00:00Z", "closes on 20 February", "m2"),
@@ -367,8 +348,7 @@ def test_a_settled_tie_keeps_subject_words_and_source(
     assert "Harbour tender" in shown(memory, "When does the Harbour tender close?")
 
 
-def test_a_tie_that_a_value_settles_names_its_subject(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_tie_that_a_value_settles_names_its_subject(memory: Memory) -> None:
     for value in ("basic", "plus"):
         memory.write("Kiln Tools", "pricing_tier", value, valid_from=START)
     (tie,) = memory.actions.list()
@@ -377,8 +357,7 @@ def test_a_tie_that_a_value_settles_names_its_subject(open_memory: Open) -> None
     assert hit.object.content == "Kiln Tools pricing tier: gold"
 
 
-def test_a_write_by_id_names_its_subject_and_its_value(open_memory: Open, tmp_path: Path) -> None:
-    memory = open_memory()
+def test_a_write_by_id_names_its_subject_and_its_value(memory: Memory, tmp_path: Path) -> None:
     crane = memory.write({"name": "Quay crane", "type": "project"}, "status", "open").entity
     nils = memory.write({"name": "Nils Berg", "type": "person"}, "office", "Turin").entity
     vera = memory.write({"name": "Vera Stolz", "type": "person"}, "office", "Ghent").entity
@@ -400,16 +379,14 @@ def test_a_write_by_id_names_its_subject_and_its_value(open_memory: Open, tmp_pa
     assert not any(part in shown(memory, "crane manager") for part in (crane, nils, vera))
 
 
-def test_a_correction_of_an_object_names_its_subject(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_correction_of_an_object_names_its_subject(memory: Memory) -> None:
     first = memory.write("Quay crane", "status", "open")
     memory.write(object_id=first.object_id, op="correct", value="closed")
     (hit,) = memory.as_of().search("Quay crane status").hits
     assert hit.object.content == "Quay crane status: closed"
 
 
-def test_a_name_that_may_not_be_seen_is_not_put_into_words(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_name_that_may_not_be_seen_is_not_put_into_words(memory: Memory) -> None:
     secret = memory.write(
         {"name": "Nadia Falcon", "type": "person"}, "office", "Turin", allow_roles=["finance"]
     ).entity
@@ -418,8 +395,7 @@ def test_a_name_that_may_not_be_seen_is_not_put_into_words(open_memory: Open) ->
     assert "Falcon" not in str(caller.explain(receipt.object_id).object.content)
 
 
-def test_a_name_of_a_narrower_scope_is_not_put_into_words_for_all(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_name_of_a_narrower_scope_is_not_put_into_words_for_all(memory: Memory) -> None:
     tenant = memory.principal.tenant
     ann, bob = (memory.bind(Principal(tenant=tenant, user=user)) for user in ("ann", "bob"))
     who = {"name": "Nadia Falcon", "type": "person"}

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from tenure import InvalidInput, Memory, Write
-from tenure.tests.store.builders import Open
 from tenure.tests.support.refusals import refused
 
 FIRM = {"name": "Kiln Tools", "type": "organization"}
@@ -28,8 +27,7 @@ def values(memory: Memory) -> list[Any]:
     ]
 
 
-def test_a_later_record_of_one_source_replaces_the_earlier_one(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_later_record_of_one_source_replaces_the_earlier_one(memory: Memory) -> None:
     first = memory.write(**fields("basic"))
     then = memory.as_of()
     second = memory.write(**fields("plus"))
@@ -41,8 +39,7 @@ def test_a_later_record_of_one_source_replaces_the_earlier_one(open_memory: Open
     assert memory.write(**fields("plus")).outcome == "confirmed"
 
 
-def test_a_real_change_between_two_loads_stays(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_real_change_between_two_loads_stays(memory: Memory) -> None:
     memory.write(**fields("basic"))
     memory.write(**fields("gold", JUNE))
     receipt = memory.write(**fields("plus"))
@@ -50,29 +47,25 @@ def test_a_real_change_between_two_loads_stays(open_memory: Open) -> None:
     assert "withdrew" not in receipt.warnings
 
 
-def test_another_source_still_ties(open_memory: Open) -> None:
-    memory = open_memory()
+def test_another_source_still_ties(memory: Memory) -> None:
     memory.write(**fields("basic"))
     memory.write(**fields("plus", source_origin="record://erp/5"))
     assert memory.as_of().slot("Kiln Tools", "pricing_tier").status == "disputed"
 
 
-def test_without_the_word_one_source_ties(open_memory: Open) -> None:
-    memory = open_memory()
+def test_without_the_word_one_source_ties(memory: Memory) -> None:
     for value in ("basic", "plus"):
         memory.write(**fields(value, op="assert"))
     assert memory.as_of().slot("Kiln Tools", "pricing_tier").status == "disputed"
 
 
-def test_a_restatement_needs_its_source(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_restatement_needs_its_source(memory: Memory) -> None:
     with refused(InvalidInput, "bad_origin"):
         memory.write(FIRM, "pricing_tier", "basic", op="restate")
 
 
 @pytest.mark.parametrize("files", [1, 2], ids=["one file", "two files"])
-def test_files_restate_what_they_said(open_memory: Open, tmp_path: Path, files: int) -> None:
-    memory = open_memory()
+def test_files_restate_what_they_said(memory: Memory, tmp_path: Path, files: int) -> None:
     lines: list[str] = []
     for value in ("basic", "plus"):
         line = fields(value)
@@ -89,7 +82,6 @@ def test_files_restate_what_they_said(open_memory: Open, tmp_path: Path, files: 
     assert values(memory) == ["plus"]
 
 
-def test_a_batch_restates_within_itself(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_batch_restates_within_itself(memory: Memory) -> None:
     memory.write_many([Write(**fields(value)) for value in ("basic", "plus")])
     assert values(memory) == ["plus"]

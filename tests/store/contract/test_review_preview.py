@@ -8,7 +8,6 @@ from tenure import Memory, Principal, Unavailable
 from tenure.schema.entity import EntityRef
 from tenure.schema.values import whole_repr
 from tenure.service.stewardship.review_page import ReviewPage
-from tenure.tests.store.builders import Open
 
 JANUARY, MARCH = "2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z"
 
@@ -69,8 +68,7 @@ def foretold(page: ReviewPage, moment: Any) -> Answer:
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_the_slot_answers_after_accepting_as_the_preview_said(open_memory: Open, name: str) -> None:
-    memory = open_memory()
+def test_the_slot_answers_after_accepting_as_the_preview_said(memory: Memory, name: str) -> None:
     first, second = SCENARIOS[name]
     written(memory, "Jonathan Smythe", first)
     written(memory, "Jon Smythe", second)
@@ -88,8 +86,7 @@ def test_the_slot_answers_after_accepting_as_the_preview_said(open_memory: Open,
     assert bool(page.impact.conflicts) == bool(disputed)
 
 
-def test_a_preview_leaves_no_trace(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_preview_leaves_no_trace(memory: Memory) -> None:
     for name, fields in zip(("Jonathan Smythe", "Jon Smythe"), SCENARIOS["a tie"], strict=True):
         written(memory, name, fields)
     log, history = memory.log(), memory.history("Jon Smythe", "office")
@@ -106,8 +103,7 @@ def test_a_preview_leaves_no_trace(open_memory: Open) -> None:
     written(memory, "Jon Smythe", {"value": "Bern"})
 
 
-def test_a_preview_tells_no_value_that_the_steward_may_not_see(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_preview_tells_no_value_that_the_steward_may_not_see(memory: Memory) -> None:
     secret = {"value": "Zanzibar", "valid_from": JANUARY}
     written(memory, "Jonathan Smythe", {**secret, "security_classification": "highly_restricted"})
     written(memory, "Jon Smythe", {"value": "Oslo", "valid_from": JANUARY})
@@ -125,9 +121,8 @@ def test_a_preview_tells_no_value_that_the_steward_may_not_see(open_memory: Open
 
 
 def test_a_decided_case_is_shown_without_a_writer(
-    open_memory: Open, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory = open_memory()
     for name, fields in zip(("Jonathan Smythe", "Jon Smythe"), SCENARIOS["a tie"], strict=True):
         written(memory, name, fields)
     review_id = case_of(memory)
@@ -139,9 +134,8 @@ def test_a_decided_case_is_shown_without_a_writer(
 
 
 def test_a_store_that_takes_no_write_shows_a_case_and_why_nothing_is_foretold(
-    open_memory: Open, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory = open_memory()
     for name, fields in zip(("Jonathan Smythe", "Jon Smythe"), SCENARIOS["a tie"], strict=True):
         written(memory, name, fields)
     review_id = case_of(memory)
@@ -156,8 +150,7 @@ def test_a_store_that_takes_no_write_shows_a_case_and_why_nothing_is_foretold(
     assert impact.moves == 0
 
 
-def test_a_value_that_is_an_entity_reads_by_its_name(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_value_that_is_an_entity_reads_by_its_name(memory: Memory) -> None:
     for name, manager in (("Jonathan Smythe", "Eve Park"), ("Jon Smythe", "Ida Wells")):
         memory.write(
             subject=EntityRef(name=name, type="person"),

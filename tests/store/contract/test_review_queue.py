@@ -188,8 +188,7 @@ def test_of_two_stewards_at_once_one_decides(open_memory: Open) -> None:
     assert memory.doctor() == ()
 
 
-def test_what_was_unsure_is_asked_again_when_something_new_is_said(open_memory: Open) -> None:
-    memory = open_memory()
+def test_what_was_unsure_is_asked_again_when_something_new_is_said(memory: Memory) -> None:
     for name in ("Sam Rivera", "S. Rivera"):
         memory.write(EntityRef(name=name, type="person"), "skill", name)
     (case,) = memory.reviews.list()
@@ -214,8 +213,7 @@ def test_what_was_unsure_is_asked_again_when_something_new_is_said(open_memory: 
     assert memory.reviews.list() == ()
 
 
-def test_an_open_case_is_scored_by_what_is_known_today(open_memory: Open) -> None:
-    memory = open_memory()
+def test_an_open_case_is_scored_by_what_is_known_today(memory: Memory) -> None:
     for name in ("Sam Rivera", "S. Rivera"):
         memory.write(EntityRef(name=name, type="person"), "skill", name)
     (case,) = memory.reviews.list()
@@ -228,8 +226,7 @@ def test_an_open_case_is_scored_by_what_is_known_today(open_memory: Open) -> Non
     assert rescored.version == case.version
 
 
-def test_a_page_shows_first_whom_accepting_means(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_page_shows_first_whom_accepting_means(memory: Memory) -> None:
     for name in ("Samuel Rivera", "Samantha Rivera", "S. Rivera"):
         memory.write(EntityRef(name=name, type="person"), "skill", name)
     (case,) = memory.reviews.list()
@@ -242,10 +239,7 @@ def test_a_page_shows_first_whom_accepting_means(open_memory: Open) -> None:
     assert receipt.review.decided_entity == later.entity
 
 
-def test_of_equal_cases_the_one_whose_people_prompts_read_comes_first(
-    open_memory: Open,
-) -> None:
-    memory = open_memory()
+def test_of_equal_cases_the_one_whose_people_prompts_read_comes_first(memory: Memory) -> None:
     facts = {"Smythe": ("office", "Rome"), "Walden": ("response_style", "terse")}
     for surname, fact in facts.items():
         for name in ("Jonathan", "Jon"):

@@ -198,9 +198,8 @@ def test_a_broken_policy_file_opens_no_session(memory: Memory, tmp_path: Path) -
 def test_a_profile_of_110_per_cent_opens_no_session(memory: Memory, tmp_path: Path) -> None:
     file = tmp_path / "window.toml"
     file.write_text("[shares]\ntool_results = 22\n")
-    with pytest.raises(TenureError, match="not 110") as refusal:
+    with refused(TenureError, "bad_policy", match="not 110"):
         memory.session("s9", window=9_000, policy=file)
-    assert refusal.value.code == "bad_policy"
     assert memory.sessions.list() == ()
 
 

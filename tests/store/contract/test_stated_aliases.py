@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from tenure import Memory
-from tenure.tests.store.builders import Open
 
 ADA, BO = "Ada Lund", "Bo Falk"
 
@@ -20,8 +19,7 @@ def with_two_people(memory: Memory) -> list[str]:
 
 
 @pytest.mark.parametrize("names", [*permutations(["Xu Nordin", ADA, BO]), (ADA, BO), (BO, ADA)])
-def test_names_of_two_known_people_are_a_review(open_memory: Open, names: tuple[str, ...]) -> None:
-    memory = open_memory()
+def test_names_of_two_known_people_are_a_review(memory: Memory, names: tuple[str, ...]) -> None:
     known_ids = with_two_people(memory)
     receipt = memory.write(person(*names), "office", "Turin")
     assert receipt.outcome == "pending_review"
@@ -34,8 +32,7 @@ def test_names_of_two_known_people_are_a_review(open_memory: Open, names: tuple[
         assert memory.as_of().value(name, "phone") == name
 
 
-def test_a_new_name_with_one_known_alias_is_bound_to_it(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_new_name_with_one_known_alias_is_bound_to_it(memory: Memory) -> None:
     ada = memory.write(person(ADA), "phone", "1").entity
     receipt = memory.write(person("Zoe", ADA), "office", "Turin")
     assert (receipt.entity, receipt.resolution.reason, receipt.warnings) == (ada, "alias", ())
@@ -43,8 +40,7 @@ def test_a_new_name_with_one_known_alias_is_bound_to_it(open_memory: Open) -> No
     assert memory.as_of().value("Zoe", "phone") == "1"
 
 
-def test_an_unknown_alias_is_kept(open_memory: Open) -> None:
-    memory = open_memory()
+def test_an_unknown_alias_is_kept(memory: Memory) -> None:
     receipt = memory.write(person(ADA, "Addie"), "phone", "1")
     assert receipt.warnings == ()
     assert memory.as_of().value("Addie", "phone") == "1"
@@ -52,14 +48,12 @@ def test_an_unknown_alias_is_kept(open_memory: Open) -> None:
     assert memory.write(person(ADA, "Addie"), "phone", "1").outcome == "confirmed"
 
 
-def test_a_description_is_left_out_with_a_warning(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_description_is_left_out_with_a_warning(memory: Memory) -> None:
     subject = {"name": "build-farm", "type": "system", "aliases": ["the green machines"]}
     assert memory.write(subject, "status", "up").warnings == ("alias_describes",)
 
 
-def test_a_page_teaches_no_alias_and_says_so(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_page_teaches_no_alias_and_says_so(memory: Memory) -> None:
     receipt = memory.write(
         person(ADA, "Addie"), "phone", "1", source_origin="web://mill.example/staff"
     )
@@ -77,9 +71,8 @@ def test_a_page_teaches_no_alias_and_says_so(open_memory: Open) -> None:
 )
 @pytest.mark.parametrize("known", [True, False])
 def test_a_former_name_is_an_alias_or_leaves_a_suggestion(
-    open_memory: Open, name: str, former: str, kind: str, *, known: bool
+    memory: Memory, name: str, former: str, kind: str, *, known: bool
 ) -> None:
-    memory = open_memory()
     before = memory.write({"name": former, "type": kind}, "phone", "1").entity if known else None
     receipt = memory.write({"name": name, "type": kind}, "phone", "2")
     assert receipt.entity != before

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tenure import Write
+from tenure import Memory, Write
 from tenure.service.visual.text import held_span, json_text
 from tenure.tests.store.builders import Open
 
@@ -22,9 +22,8 @@ from tenure.tests.store.builders import Open
     ],
 )  # fmt: skip
 def test_an_answer_inside_of_a_stated_span_is_only_possible(
-    open_memory: Open, stated: str, precision: str, words: str, first: str, certain: str
+    memory: Memory, stated: str, precision: str, words: str, first: str, certain: str
 ) -> None:
-    memory = open_memory()
     memory.write("Vera Stolz", "office", "Turin", valid_from=stated)
     inside = memory.as_of(first).slot("Vera Stolz", "office")
     assert (inside.value, inside.precision, inside.possibly) == ("Turin", precision, True)
@@ -39,20 +38,14 @@ def test_an_answer_inside_of_a_stated_span_is_only_possible(
 
 
 @pytest.mark.parametrize("stated", [None, "1994-10-03", "1994-10-03T00:00:00Z", "-infinity"])
-def test_a_start_that_is_a_day_or_an_instant_is_certain(
-    open_memory: Open, stated: str | None
-) -> None:
-    memory = open_memory()
+def test_a_start_that_is_a_day_or_an_instant_is_certain(memory: Memory, stated: str | None) -> None:
     receipt = memory.write("Vera Stolz", "office", "Turin", valid_from=stated)
     state = memory.as_of().slot("Vera Stolz", "office")
     assert (state.precision, state.possibly) == ("", False)
     assert memory.explain(receipt.object_id).object.precision == ""
 
 
-def test_a_piece_that_begins_later_than_the_stated_span_has_an_exact_start(
-    open_memory: Open,
-) -> None:
-    memory = open_memory()
+def test_a_piece_that_begins_later_than_the_stated_span_has_an_exact_start(memory: Memory) -> None:
     memory.write("Vera Stolz", "office", "Turin", valid_from="1994")
     memory.write("Vera Stolz", "office", "Ghent", valid_from="1994-06-01", valid_until="1994-07-31",
                  op="correct")  # fmt: skip
@@ -63,17 +56,13 @@ def test_a_piece_that_begins_later_than_the_stated_span_has_an_exact_start(
     assert memory.as_of("1994-09-01").slot("Vera Stolz", "office").possibly
 
 
-def test_a_constant_slot_always_held_whatever_year_is_stated(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_constant_slot_always_held_whatever_year_is_stated(memory: Memory) -> None:
     memory.write("Vera Stolz", "birthday", "1979-03-09", valid_from="1994")
     state = memory.as_of("1994-05-01").slot("Vera Stolz", "birthday")
     assert (state.valid_from, state.precision, state.possibly) == (None, "", False)
 
 
-def test_one_of_many_values_that_is_only_possible_makes_the_answer_possible(
-    open_memory: Open,
-) -> None:
-    memory = open_memory()
+def test_one_of_many_values_that_is_only_possible_makes_the_answer_possible(memory: Memory) -> None:
     memory.write("Vera Stolz", "skill", "welding", valid_from="1990-01-01")
     memory.write("Vera Stolz", "skill", "brazing", valid_from="1994-05")
     state = memory.as_of("1994-05-20").slot("Vera Stolz", "skill")
@@ -82,8 +71,7 @@ def test_one_of_many_values_that_is_only_possible_makes_the_answer_possible(
     )  # fmt: skip
 
 
-def test_history_and_compiled_lines_print_what_was_stated(open_memory: Open) -> None:
-    memory = open_memory()
+def test_history_and_compiled_lines_print_what_was_stated(memory: Memory) -> None:
     memory.write("Vera Stolz", "office", "Turin", valid_from="2007")
     memory.write("Vera Stolz", "phone", "+39 011 5550199", valid_from="2007-01-01")
     (row,) = memory.history("Vera Stolz", "office")
@@ -93,7 +81,7 @@ def test_history_and_compiled_lines_print_what_was_stated(open_memory: Open) -> 
     assert text.count("(since") == 1
 
 
-def test_a_table_keeps_months_and_years_in_its_zone(tmp_path: Path, open_memory: Open) -> None:
+def test_a_table_keeps_months_and_years_in_its_zone(tmp_path: Path, memory: Memory) -> None:
     path = tmp_path / "t.csv"
     path.write_text(
         "n,v,f\nVera Stolz,Turin,1994\nIvo Kraan,Ghent,10/1994\nAda Lo,Rome,3.10.1994\n"
@@ -104,7 +92,6 @@ def test_a_table_keeps_months_and_years_in_its_zone(tmp_path: Path, open_memory:
         "common": {"subject": {"name": "{n}", "type": "person"}, "valid_from": "{f}"},
         "event": [{"slot": "office", "value": "{v}"}],
     }
-    memory = open_memory()
     memory.ingest(path, mapping=mapping)
     states = [memory.as_of().slot(n, "office") for n in ("Vera Stolz", "Ivo Kraan", "Ada Lo")]
     assert list(map(held_span, states)) == [
@@ -132,10 +119,7 @@ def test_an_export_keeps_the_stated_span(tmp_path: Path, open_memory: Open) -> N
         ("I joined Quarry Works on 3 May 2019.", "from 2019-05-03"),
     ],
 )
-def test_talk_keeps_the_month_or_year_that_it_states(
-    open_memory: Open, said: str, span: str
-) -> None:
-    memory = open_memory()
+def test_talk_keeps_the_month_or_year_that_it_states(memory: Memory, said: str, span: str) -> None:
     memory.observe(said, speaker="Olga Brandt", at="2026-06-20T09:00:00Z")
     assert held_span(memory.as_of().slot("Olga Brandt", "employer")) == span
 
@@ -150,9 +134,8 @@ FEBRUARY, MARCH, APRIL, MAY = (f"2026-0{month}-01T00:00:00Z" for month in (2, 3,
     [("office", "Turin"), ("manager", "Ivo Kraan"), ("skill", "welding"), ("status", "open")],
 )
 def test_the_value_no_longer_holds_before_its_later_start(
-    open_memory: Open, slot: str, value: str
+    memory: Memory, slot: str, value: str
 ) -> None:
-    memory = open_memory()
     subject = "Orchard" if slot == "status" else "Vera Stolz"
     memory.write(subject, slot, value, valid_from=FEBRUARY)
     known = memory.as_of().value(subject, slot)
@@ -165,8 +148,7 @@ def test_the_value_no_longer_holds_before_its_later_start(
     assert row.valid_from.isoformat() == "2026-04-01T00:00:00+00:00"
 
 
-def test_a_moved_start_leaves_other_values_and_later_changes_alone(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_moved_start_leaves_other_values_and_later_changes_alone(memory: Memory) -> None:
     memory.write("Vera Stolz", "skill", "welding", valid_from=FEBRUARY)
     memory.write("Vera Stolz", "skill", "brazing", valid_from=FEBRUARY)
     memory.write("Vera Stolz", "skill", "welding", valid_from=APRIL, op="correct")
@@ -175,9 +157,8 @@ def test_a_moved_start_leaves_other_values_and_later_changes_alone(open_memory: 
 
 
 def test_what_a_value_had_taken_the_place_of_holds_again_until_its_later_start(
-    open_memory: Open,
+    memory: Memory,
 ) -> None:
-    memory = open_memory()
     memory.write("Vera Stolz", "office", "Ghent", valid_from="2025-01-01T00:00:00Z")
     memory.write("Vera Stolz", "office", "Turin", valid_from=FEBRUARY)
     memory.write("Vera Stolz", "office", "Turin", valid_from=APRIL, op="correct")
@@ -187,16 +168,14 @@ def test_what_a_value_had_taken_the_place_of_holds_again_until_its_later_start(
 
 @pytest.mark.parametrize("start", [None, FEBRUARY, "2026-01-01T00:00:00Z"])
 def test_a_correction_without_a_later_start_takes_nothing_back(
-    open_memory: Open, start: str | None
+    memory: Memory, start: str | None
 ) -> None:
-    memory = open_memory()
     memory.write("Vera Stolz", "office", "Turin", valid_from=FEBRUARY)
     memory.write("Vera Stolz", "office", "Turin", valid_from=start, op="correct")
     assert memory.as_of(valid=MARCH).value("Vera Stolz", "office") == "Turin"
 
 
-def test_a_start_moves_in_a_batch_in_a_preview_and_once_for_a_retry(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_start_moves_in_a_batch_in_a_preview_and_once_for_a_retry(memory: Memory) -> None:
     memory.write("Vera Stolz", "office", "Turin", valid_from=FEBRUARY)
     move = Write(
         subject="Vera Stolz", slot="office", value="Turin", valid_from=APRIL, op="correct",
@@ -211,15 +190,13 @@ def test_a_start_moves_in_a_batch_in_a_preview_and_once_for_a_retry(open_memory:
     assert memory.as_of(valid=MARCH).value("Vera Stolz", "office") is None
 
 
-def test_a_text_that_says_actually_moves_no_start(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_text_that_says_actually_moves_no_start(memory: Memory) -> None:
     memory.observe("I live in Turin.", speaker="Vera Stolz", at=FEBRUARY)
     memory.observe("Actually, I live in Turin.", speaker="Vera Stolz", at=APRIL)
     assert memory.as_of(valid=MARCH).value("Vera Stolz", "home") == "Turin"
 
 
-def test_a_weaker_writer_moves_no_start(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_weaker_writer_moves_no_start(memory: Memory) -> None:
     memory.write("Vera Stolz", "office", "Turin", valid_from=FEBRUARY)
     memory.write(
         "Vera Stolz", "office", "Turin", valid_from=APRIL, op="correct", authority_level=3,

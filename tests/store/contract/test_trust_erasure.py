@@ -73,9 +73,8 @@ def test_an_erased_entity_is_in_no_byte_of_the_store(
 
 
 def test_a_name_that_only_an_erased_write_used_goes_with_it(
-    open_memory: Open, stored_bytes: Bytes
+    memory: Memory, stored_bytes: Bytes
 ) -> None:
-    memory = open_memory()
     sam = {"name": "Sam Rivera", "type": "person", "aliases": ["Zanzibar Sam"]}
     first = memory.write(sam, "office", "Rome")
     memory.write("Sam Rivera", "manager", "Eve Park")
@@ -89,10 +88,7 @@ def test_a_name_that_only_an_erased_write_used_goes_with_it(
     assert memory.doctor() == ()
 
 
-def test_an_entity_without_a_name_is_shown_by_its_id(
-    open_memory: Open, stored_bytes: Bytes
-) -> None:
-    memory = open_memory()
+def test_an_entity_without_a_name_is_shown_by_its_id(memory: Memory, stored_bytes: Bytes) -> None:
     first = memory.write("Zanzibar Sam", "office", "Rome")
     by_id = memory.write(first.entity, "manager", "Eve Park")
     memory.erase(first.object_id, reason="asked to")
@@ -110,8 +106,7 @@ def test_an_entity_without_a_name_is_shown_by_its_id(
     assert memory.doctor() == ()
 
 
-def test_a_name_goes_on_as_the_word_of_who_uses_it_too(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_name_goes_on_as_the_word_of_who_uses_it_too(memory: Memory) -> None:
     tenant = memory.principal.tenant
     ann, bob = (memory.bind(Principal(tenant=tenant, user=user)) for user in ("ann", "bob"))
     first = memory.write("Sam Rivera", "office", "Rome")
@@ -124,8 +119,7 @@ def test_a_name_goes_on_as_the_word_of_who_uses_it_too(open_memory: Open) -> Non
     assert bob.as_of().entity(first.entity).name == (first.entity or "")[:8]
 
 
-def test_a_name_that_was_taken_back_gives_way(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_name_that_was_taken_back_gives_way(memory: Memory) -> None:
     typo = memory.write({"name": "Sam Riviera", "external_ids": {"crm": "7"}}, "office", "Rome")
     memory.write({"name": "Sam Rivera", "external_ids": {"crm": "7"}}, "manager", "Eve Park")
     assert memory.as_of().entity(typo.entity).name == "Sam Riviera"
@@ -134,9 +128,8 @@ def test_a_name_that_was_taken_back_gives_way(open_memory: Open) -> None:
 
 
 def test_session_texts_that_repeat_an_erased_object_are_emptied(
-    open_memory: Open, stored_bytes: Bytes
+    memory: Memory, stored_bytes: Bytes
 ) -> None:
-    memory = open_memory()
     said = memory.write(content="The zanzibar vault opens at noon.", **WHY)
     session = memory.session("s1", model="claude-opus-4-1")
     session.on_turn_start("Remember: the zanzibar vault opens at noon.")
@@ -150,8 +143,7 @@ def test_session_texts_that_repeat_an_erased_object_are_emptied(
     assert b"for lunch" in left
 
 
-def test_an_erasure_lists_what_names_an_entity_in_words_of_its_own(open_memory: Open) -> None:
-    memory = open_memory()
+def test_an_erasure_lists_what_names_an_entity_in_words_of_its_own(memory: Memory) -> None:
     named = memory.write({"name": "Nadia Zorblatt", "type": "person"}, "office", "Oslo")
     memory.entities.add_alias(str(named.entity), "N. Zorblatt")
     observed = memory.observe("Lunch with Nadia Zorblatt.", source_origin="doc://m/1")[0]
@@ -198,9 +190,8 @@ REFERRING = {
 
 @pytest.mark.parametrize("is_known_first", [True, False])
 def test_an_erasure_finds_texts_that_refer_to_a_person_without_a_link(
-    open_memory: Open, is_known_first: bool
+    memory: Memory, is_known_first: bool
 ) -> None:
-    memory = open_memory()
     ids = {
         "email": "nz@mail.example",
         "staff": "52b-1771",
@@ -224,8 +215,7 @@ def test_an_erasure_finds_texts_that_refer_to_a_person_without_a_link(
         assert found == ([becomes] if becomes else []), words
 
 
-def test_an_erasure_takes_along_who_waits_to_be_that_person_alone(open_memory: Open) -> None:
-    memory = open_memory()
+def test_an_erasure_takes_along_who_waits_to_be_that_person_alone(memory: Memory) -> None:
     known = memory.write({"name": "Nadia Zorblatt", "type": "person"}, "office", "Oslo")
     pending = memory.write({"name": "N. Zorblatt", "type": "person"}, "phone", "5550177")
     assert memory.reviews.list()
@@ -235,10 +225,7 @@ def test_an_erasure_takes_along_who_waits_to_be_that_person_alone(open_memory: O
     assert memory.reviews.list() == () and memory.doctor() == ()
 
 
-def test_the_receipt_of_an_erasure_names_who_had_received_what_is_erased(
-    open_memory: Open,
-) -> None:
-    memory = open_memory()
+def test_the_receipt_of_an_erasure_names_who_had_received_what_is_erased(memory: Memory) -> None:
     fact = memory.write({"name": "Nadia Zorblatt", "type": "person"}, "office", "Oslo")
     tenant = memory.principal.tenant
     for user, session in (("ann", "s1"), ("nadia.zorblatt", "s2")):
@@ -256,8 +243,7 @@ def test_the_receipt_of_an_erasure_names_who_had_received_what_is_erased(
     assert row.task == "analytical_reporting" and row.tokens and row.tx and row.valid
 
 
-def test_an_erasure_takes_the_facts_of_no_namesake_for_its_own(open_memory: Open) -> None:
-    memory = open_memory()
+def test_an_erasure_takes_the_facts_of_no_namesake_for_its_own(memory: Memory) -> None:
     first, second = (
         memory.write(
             {"name": "Nadia Zorblatt", "type": "person", "external_ids": {"hr": number}},
@@ -270,10 +256,7 @@ def test_an_erasure_takes_the_facts_of_no_namesake_for_its_own(open_memory: Open
     assert memory.erase(entity=first.entity, reason="asked to").independent == ()
 
 
-def test_an_entity_whose_names_were_erased_takes_the_next_one_from_anybody(
-    open_memory: Open,
-) -> None:
-    memory = open_memory()
+def test_an_entity_whose_names_were_erased_takes_the_next_one_from_anybody(memory: Memory) -> None:
     page = {"name": "notes one", "type": "document", "external_ids": {"record": "notes/1"}}
     agents = {"source_origin": "agent://notes"}
     first = memory.write(page, "record", {"v": 1}, **agents)
@@ -290,9 +273,8 @@ def test_an_entity_whose_names_were_erased_takes_the_next_one_from_anybody(
 
 
 def test_an_erasure_empties_the_envelopes_whose_request_names_the_entity(
-    open_memory: Open, stored_bytes: Bytes
+    memory: Memory, stored_bytes: Bytes
 ) -> None:
-    memory = open_memory()
     memory.write("Oslo Office", "office", "Oslo", valid_from="2026-01-01T00:00:00Z")
 
     def ask(query: str, **further: Any) -> str:
@@ -329,9 +311,8 @@ def test_an_erasure_empties_the_envelopes_whose_request_names_the_entity(
 
 
 def test_a_word_that_a_request_bound_to_somebody_else_is_no_name_of_the_erased(
-    open_memory: Open,
+    memory: Memory,
 ) -> None:
-    memory = open_memory()
     beam = {"name": "Max Beam", "type": "person", "aliases": ["Max"]}
     memory.write({**beam, "external_ids": {"crm": "crm-1001"}}, "office", "Oslo")
     other = memory.compile("analytical_reporting", "Where is the office of Max?")
@@ -344,9 +325,8 @@ def test_a_word_that_a_request_bound_to_somebody_else_is_no_name_of_the_erased(
 
 
 def test_the_words_of_an_erased_object_go_with_the_envelopes_that_were_asked_in_them(
-    open_memory: Open,
+    memory: Memory,
 ) -> None:
-    memory = open_memory()
     text = "The boat of the canteen is painted green."
     asked = memory.compile("analytical_reporting", f"Is it true? {text}")
     other = memory.compile("analytical_reporting", "Which boat is painted green?")
@@ -366,8 +346,7 @@ def test_the_words_of_an_erased_object_go_with_the_envelopes_that_were_asked_in_
         "Zoe\u0308 asked",
     ],
 )
-def test_a_reason_that_names_who_is_erased_is_refused(open_memory: Open, reason: str) -> None:
-    memory = open_memory()
+def test_a_reason_that_names_who_is_erased_is_refused(memory: Memory, reason: str) -> None:
     memory.vocabulary.define_slot("noted", description="what was noted")
     names = ["Samantha", "Zoë", "Will", "17"]
     person = {"name": "Sam Rivera", "aliases": names, "external_ids": {"email": "sam@example.org"}}
@@ -383,8 +362,7 @@ def test_a_reason_that_names_who_is_erased_is_refused(open_memory: Open, reason:
 
 
 @pytest.mark.parametrize("reason", ["lived in Chicago", "it says: the vault OPENS at noon."])
-def test_a_reason_that_repeats_what_is_erased_is_refused(open_memory: Open, reason: str) -> None:
-    memory = open_memory()
+def test_a_reason_that_repeats_what_is_erased_is_refused(memory: Memory, reason: str) -> None:
     office = memory.write("Sam Rivera", "office", "Chicago")
     text = memory.write(content="The vault opens at noon.", **WHY)
     erased, other = (office, text) if "Chicago" in reason else (text, office)

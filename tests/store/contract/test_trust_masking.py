@@ -37,8 +37,7 @@ def answers(memory: Memory, object_id: str) -> str:
     )
 
 
-def test_personal_data_is_masked_in_every_read(open_memory: Open) -> None:
-    memory = open_memory()
+def test_personal_data_is_masked_in_every_read(memory: Memory) -> None:
     object_id = memory.write(ANN, "office", ADDRESS, sensitivity=["personal"]).object_id
     for reader in (memory, caller(memory, user="bob"), caller(memory, roles={"admin"})):
         text = answers(reader, object_id)
@@ -49,8 +48,7 @@ def test_personal_data_is_masked_in_every_read(open_memory: Open) -> None:
             reader.rehydrate(object_id)
 
 
-def test_whom_it_is_about_sees_it_whole(open_memory: Open) -> None:
-    memory = open_memory()
+def test_whom_it_is_about_sees_it_whole(memory: Memory) -> None:
     object_id = memory.write(ANN, "office", ADDRESS, sensitivity=["personal"]).object_id
     ann = caller(memory, user="ann")
     assert ann.as_of().value("Ann Lee", "office") == ADDRESS
@@ -58,8 +56,7 @@ def test_whom_it_is_about_sees_it_whole(open_memory: Open) -> None:
     assert ADDRESS in ann.rehydrate(object_id).data.decode()
 
 
-def test_a_compile_for_whom_it_is_about_holds_it_whole(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_compile_for_whom_it_is_about_holds_it_whole(memory: Memory) -> None:
     memory.write(ANN, "office", ADDRESS, sensitivity=["personal"])
     memory.write("Bo Park", "office", "QUOKKALANE 9", sensitivity=["personal"])
     ann, bob = caller(memory, user="ann"), caller(memory, user="bob")
@@ -75,8 +72,7 @@ def test_a_compile_for_whom_it_is_about_holds_it_whole(open_memory: Open) -> Non
     assert other.text.count("[masked]") == 2
 
 
-def test_a_merged_entity_is_still_whom_it_is_about(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_merged_entity_is_still_whom_it_is_about(memory: Memory) -> None:
     memory.write(ANN, "office", ADDRESS, sensitivity=["personal"])
     memory.write("Annabel Lee", "email", "quokka@example.org", sensitivity=["personal"])
     ids = {entity.name: entity.entity_id for entity in memory.entities.list()}
@@ -88,8 +84,7 @@ def test_a_merged_entity_is_still_whom_it_is_about(open_memory: Open) -> None:
     assert ann.replay(envelope).text == envelope.text
 
 
-def test_who_says_that_a_known_person_is_they_sees_no_more_of_it(open_memory: Open) -> None:
-    memory = open_memory()
+def test_who_says_that_a_known_person_is_they_sees_no_more_of_it(memory: Memory) -> None:
     object_id = memory.write(
         {"name": "Ann Lee", "type": "person"}, "office", ADDRESS, sensitivity=["personal"]
     ).object_id
@@ -105,9 +100,8 @@ def test_who_says_that_a_known_person_is_they_sees_no_more_of_it(open_memory: Op
 
 
 def test_who_makes_a_person_first_sees_not_whole_what_others_write_of_the_name(
-    open_memory: Open,
+    memory: Memory,
 ) -> None:
-    memory = open_memory()
     mallory = caller(memory, user="mallory", roles={"member"})
     claimed = EntityRef(name="Ann Lee", type="person", external_ids={"user": "mallory"})
     personal: dict[str, Any] = {"sensitivity": ["personal"]}
@@ -143,9 +137,8 @@ def test_who_makes_a_person_first_sees_not_whole_what_others_write_of_the_name(
     ids=["a steward", "a writer of level 1", "a system of record"],
 )
 def test_whom_others_may_say_it_is_sees_it_whole(
-    open_memory: Open, writer: dict[str, Any], origin: str
+    memory: Memory, writer: dict[str, Any], origin: str
 ) -> None:
-    memory = open_memory()
     memory.write({"name": "Ann Lee", "type": "person"}, "office", ADDRESS, sensitivity=["personal"])
     ann = caller(memory, user="ann")
     assert ann.as_of().value("Ann Lee", "office") == "[masked]"
@@ -168,15 +161,13 @@ def test_the_own_scope_and_named_roles_see_it_whole(open_memory: Open) -> None:
     assert "QUOKKAROAD" not in answers(memory, object_id)
 
 
-def test_masking_hides_no_other_data(open_memory: Open) -> None:
-    memory = open_memory()
+def test_masking_hides_no_other_data(memory: Memory) -> None:
     memory.write(ANN, "office", ADDRESS, sensitivity=["commercial_secret"])
     value = json.dumps(caller(memory, user="bob").as_of().value("Ann Lee", "office"))
     assert "masked" not in value
 
 
-def test_a_replay_shows_nobody_what_is_masked_for_them(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_replay_shows_nobody_what_is_masked_for_them(memory: Memory) -> None:
     memory.write(ANN, "office", ADDRESS, sensitivity=["personal"])
     ann = caller(memory, user="ann")
     envelope = ann.compile("code_generation", "the office of Ann Lee", entities=["Ann Lee"])
@@ -190,8 +181,7 @@ def test_a_replay_shows_nobody_what_is_masked_for_them(open_memory: Open) -> Non
         auditor.what_if(envelope.envelope_id)
 
 
-def test_a_replay_that_masks_it_may_be_looked_at(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_replay_that_masks_it_may_be_looked_at(memory: Memory) -> None:
     memory.write(ANN, "office", ADDRESS, sensitivity=["personal"])
     bob = caller(memory, user="bob")
     envelope = bob.compile("code_generation", "the office of Ann Lee", entities=["Ann Lee"])

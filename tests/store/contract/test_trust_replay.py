@@ -18,8 +18,7 @@ def compiled(memory: Memory) -> Envelope:
     return caller(memory, user="ann").compile(*TASK)
 
 
-def test_one_user_does_not_replay_what_was_compiled_for_another(open_memory: Open) -> None:
-    memory = open_memory()
+def test_one_user_does_not_replay_what_was_compiled_for_another(memory: Memory) -> None:
     envelope = compiled(memory)
     bob = caller(memory, user="bob")
     forms = (envelope, envelope.manifest, envelope.manifest.to_dict(), envelope.envelope_id)
@@ -34,8 +33,7 @@ def test_one_user_does_not_replay_what_was_compiled_for_another(open_memory: Ope
     assert [e.replayable for e in caller(memory, user="ann").envelopes.list()] == [True]
 
 
-def test_services_without_a_user_do_not_share_their_envelopes(open_memory: Open) -> None:
-    memory = open_memory()
+def test_services_without_a_user_do_not_share_their_envelopes(memory: Memory) -> None:
     first, second = caller(memory, roles={"agent"}), caller(memory, roles={"engineer"})
     envelope = first.compile(*TASK)
     assert first.replay(envelope).digest == envelope.digest
@@ -44,8 +42,7 @@ def test_services_without_a_user_do_not_share_their_envelopes(open_memory: Open)
     assert second.envelopes.list() == ()
 
 
-def test_explain_names_only_envelopes_that_the_caller_may_open(open_memory: Open) -> None:
-    memory = open_memory()
+def test_explain_names_only_envelopes_that_the_caller_may_open(memory: Memory) -> None:
     object_id = memory.write("Sam Rivera", "office", "Rome").object_id
     envelope = caller(memory, user="ann").compile(*TASK)
     memory.flush()
@@ -53,8 +50,7 @@ def test_explain_names_only_envelopes_that_the_caller_may_open(open_memory: Open
     assert caller(memory, user="bob").explain(object_id).envelopes == ()
 
 
-def test_explain_names_no_claim_that_the_caller_may_not_see(open_memory: Open) -> None:
-    memory = open_memory()
+def test_explain_names_no_claim_that_the_caller_may_not_see(memory: Memory) -> None:
     own = {"scope": {"user": "ann"}}
     hidden = memory.write("Sam", "office", "Rome", valid_from="2026-01-01T00:00:00Z", **own,
                           security_classification="highly_restricted").object_id  # fmt: skip
@@ -78,8 +74,7 @@ def changed(manifest: Manifest, name: str) -> Any:
     return (*value, *value) if value else ("x",)
 
 
-def test_a_manifest_with_one_changed_field_is_refused(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_manifest_with_one_changed_field_is_refused(memory: Memory) -> None:
     manifest = compiled(memory).manifest
     for field in fields(Manifest):
         rewritten = replace(manifest, **{field.name: changed(manifest, field.name)})
@@ -88,8 +83,7 @@ def test_a_manifest_with_one_changed_field_is_refused(open_memory: Open) -> None
         assert refusal.value.code == "bad_manifest", field.name
 
 
-def test_a_manifest_with_more_roles_and_a_new_id_is_refused(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_manifest_with_more_roles_and_a_new_id_is_refused(memory: Memory) -> None:
     manifest = compiled(memory).manifest
     stronger = json.loads(manifest.principal) | {"roles": ["owner"], "authority_level": 0}
     with pytest.raises(InvalidInput, match="signature"):

@@ -22,8 +22,7 @@ def directs(memory: Memory, object_id: str) -> bool:
         return tx.assertions((object_id,))[object_id].details.authorship.directs
 
 
-def test_a_lead_directs_the_own_projects_and_no_tenant(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_lead_directs_the_own_projects_and_no_tenant(memory: Memory) -> None:
     lead = caller(memory, user="lee", roles={"lead"}, projects={"nova"})
     own = lead.write(**RULE, scope={"project": "nova"}).object_id
     assert directs(memory, own)
@@ -37,8 +36,7 @@ def test_a_lead_directs_the_own_projects_and_no_tenant(open_memory: Open) -> Non
     assert directs(memory, caller(memory, roles={"steward"}).write(**RULE, scope={}).object_id)
 
 
-def test_a_session_is_its_users_alone(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_session_is_its_users_alone(memory: Memory) -> None:
     ann = caller(memory, user="ann", session="s1")
     bob = caller(memory, user="bob", session="s1")
     notes = [
@@ -58,8 +56,7 @@ def test_a_session_is_its_users_alone(open_memory: Open) -> None:
     assert memory.close_scope("session", "s1").touched == 1
 
 
-def test_closing_a_session_leaves_what_its_user_does_not_see(open_memory: Open) -> None:
-    memory = open_memory()
+def test_closing_a_session_leaves_what_its_user_does_not_see(memory: Memory) -> None:
     service = caller(memory, projects=frozenset({"nova"}), session="s1")
     service.write(
         content="nova here",

@@ -27,8 +27,7 @@ TENANT_RULES: list[dict[str, Any]] = [
 ]
 
 
-def test_rules_for_everyone_need_a_directive_role(open_memory: Open) -> None:
-    memory = open_memory()
+def test_rules_for_everyone_need_a_directive_role(memory: Memory) -> None:
     memory.vocabulary.define_slot("directive", kind="directive", description="what to do")
     bob, eve = (
         caller(memory, user=u, roles={r}) for u, r in (("bob", "engineer"), ("eve", "steward"))
@@ -74,8 +73,7 @@ def test_what_is_observed_stays_with_who_said_it(open_memory: Open) -> None:
             caller(owner, user="bob").as_of().object(receipt.object_id)
 
 
-def test_observing_for_nobody_needs_a_directive_role(open_memory: Open) -> None:
-    memory = open_memory()
+def test_observing_for_nobody_needs_a_directive_role(memory: Memory) -> None:
     with refused(InvalidInput, "scope_missing"):
         caller(memory, roles={"agent"}).observe("I work in Rome.", speaker=SAM)
     assert memory.observe("I work in Rome.", speaker=SAM)
@@ -92,8 +90,7 @@ def test_a_derived_object_stands_where_its_sources_stand(open_memory: Open) -> N
         ann.write(SAM, "office", "Oslo", derived_from=[source], scope={"project": "nova"})
 
 
-def test_sources_of_two_users_have_no_common_scope(open_memory: Open) -> None:
-    memory = open_memory()
+def test_sources_of_two_users_have_no_common_scope(memory: Memory) -> None:
     ids = [memory.write(SAM, "office", u, scope={"user": u}).object_id for u in ("ann", "bob")]
     # Nobody reads in two users' scopes, but an operator who is one of them may name the other's.
     operator = caller(memory, user="ann", roles={"admin"})
@@ -102,8 +99,7 @@ def test_sources_of_two_users_have_no_common_scope(open_memory: Open) -> None:
     assert caught.value.code in ("derived_too_wide", "unknown_object")
 
 
-def test_a_derived_object_is_as_weak_as_its_weakest_source(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_derived_object_is_as_weak_as_its_weakest_source(memory: Memory) -> None:
     told = memory.write(SAM, "office", "Rome", source_authority=0.9).object_id
     page = memory.write(
         SAM, "office", "Bari", source_origin="https://x.org", source_authority=0.2
@@ -157,8 +153,7 @@ def test_an_observed_page_that_is_set_apart_teaches_nothing(open_memory: Open) -
     assert ann.as_of().facts("Ann Lee") == {}
 
 
-def test_promoting_widens_and_can_be_taken_back(open_memory: Open) -> None:
-    memory = open_memory()
+def test_promoting_widens_and_can_be_taken_back(memory: Memory) -> None:
     ann, bob = caller(memory, user="ann"), caller(memory, user="bob")
     source = ann.write(SAM, "office", "Rome", scope={"user": "ann"}).object_id
     assert bob.as_of().value(SAM, "office") is None
@@ -191,8 +186,7 @@ TEXTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("origin", ["https://x.org", "unheard-of://x", "s3://b/k", "agent://a"])
-def test_every_text_of_a_write_is_scanned(open_memory: Open, origin: str) -> None:
-    memory = open_memory()
+def test_every_text_of_a_write_is_scanned(memory: Memory, origin: str) -> None:
     memory.vocabulary.define_slot("settings", value_type="json", description="its settings")
     ann = caller(memory, user="ann")
     plain = {"subject": SAM, "slot": "office", "value": "Rome", "why_it_matters": "always"}
@@ -225,8 +219,7 @@ def test_what_a_user_says_is_kept_with_a_warning(open_memory: Open) -> None:
     assert "injection_suspected" not in ann.write(SAM, "manager", "Eve Park").warnings
 
 
-def test_a_secret_is_refused_wherever_it_stands(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_secret_is_refused_wherever_it_stands(memory: Memory) -> None:
     texts: list[dict[str, Any]] = [
         {"subject": EntityRef(name=SAM, aliases=(f"key {SECRET}",))},
         {"subject": EntityRef(name=SAM, external_ids={"crm": SECRET})},
@@ -246,8 +239,7 @@ def test_a_text_is_no_set_of_roles(field: str) -> None:
         Principal(**{field: "owner"})
 
 
-def test_a_stated_principal_reads_no_highly_restricted_object(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_stated_principal_reads_no_highly_restricted_object(memory: Memory) -> None:
     memory.write(SAM, "office", "Rome", security_classification="highly_restricted")
     assert memory.as_of().value(SAM, "office") == "Rome"
     assert caller(memory, user="ann").as_of().value(SAM, "office") is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tenure import InvalidInput
+from tenure import InvalidInput, Memory
 from tenure.tests.store.builders import Open
 from tenure.tests.support.refusals import refused
 
@@ -20,16 +20,14 @@ from tenure.tests.support.refusals import refused
     ],
 )
 def test_a_value_has_the_one_type_that_its_slot_allows(
-    open_memory: Open, subject: object, slot: str, value: object, expected: str
+    memory: Memory, subject: object, slot: str, value: object, expected: str
 ) -> None:
-    memory = open_memory()
     memory.write(subject, slot, value)
     name = value["name"] if isinstance(value, dict) else value
     assert memory.as_of().entity(name).type == expected
 
 
-def test_a_value_is_no_entity_of_a_type_that_its_slot_does_not_allow(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_value_is_no_entity_of_a_type_that_its_slot_does_not_allow(memory: Memory) -> None:
     place = memory.write({"name": "Mill", "type": "location"}, "allergy", "dust").entity
     ledger = {"name": "Ledger", "type": "system"}
     memory.write(ledger, "owner", "Mill")
@@ -41,8 +39,7 @@ def test_a_value_is_no_entity_of_a_type_that_its_slot_does_not_allow(open_memory
 # ---- When two values are one, and by which words a structure is found. On every store.
 
 
-def test_marks_that_no_reader_sees_make_no_second_value(open_memory: Open) -> None:
-    memory = open_memory()
+def test_marks_that_no_reader_sees_make_no_second_value(memory: Memory) -> None:
     for value in ("Malmö", "Malmö\u200b", "Mal\u00admö"):
         receipt = memory.write("Nils Berg", "skill", value)
     assert receipt.outcome == "confirmed"
@@ -58,8 +55,7 @@ def test_a_text_of_marks_alone_is_empty(open_memory: Open) -> None:
 @pytest.mark.parametrize(
     ("query", "hits"), [("hash start", 0), ("note", 0), ("hello words", 1), ("abc", 1), ("late", 0)]
 )
-def test_a_structure_is_found_by_its_texts_alone(open_memory: Open, query: str, hits: int) -> None:
-    memory = open_memory()
+def test_a_structure_is_found_by_its_texts_alone(memory: Memory, query: str, hits: int) -> None:
     memory.vocabulary.define_slot("setup", description="how it is run", value_type="json")
     value = {"hash": "abc", "start": 3, "note": ["hello words", "x " * 1000 + "late"]}
     memory.write("Nils Berg", "setup", value)

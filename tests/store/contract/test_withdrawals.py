@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tenure.tests.store.builders import Open
+from tenure import Memory
 
 
 @pytest.mark.parametrize(
@@ -21,9 +21,8 @@ from tenure.tests.store.builders import Open
     ],
 )
 def test_what_is_taken_back_goes(
-    open_memory: Open, turns: tuple[str, ...], slot: str, values: int
+    memory: Memory, turns: tuple[str, ...], slot: str, values: int
 ) -> None:
-    memory = open_memory()
     ann = memory.bind(replace(memory.principal, user="ann"))
     bob = memory.bind(replace(memory.principal, user="bob"))
     for turn in turns:
@@ -38,8 +37,7 @@ def test_what_is_taken_back_goes(
 @pytest.mark.parametrize(
     "word", ["Forget that I'm allergic to nuts.", "I'm no longer allergic to nuts."]
 )
-def test_a_turn_with_a_part_taken_back_stays_in_the_history(open_memory: Open, word: str) -> None:
-    memory = open_memory()
+def test_a_turn_with_a_part_taken_back_stays_in_the_history(memory: Memory, word: str) -> None:
     ann = memory.bind(replace(memory.principal, user="ann"))
     turn = "I live in Ulm and I'm allergic to nuts."
     (said, *_) = ann.observe([{"role": "user", "content": turn}])
@@ -64,9 +62,8 @@ def test_a_turn_with_a_part_taken_back_stays_in_the_history(open_memory: Open, w
     "word", ["Forget that I'm allergic to nuts.", "I'm no longer allergic to nuts."]
 )
 def test_by_default_a_turn_is_shown_with_the_words_that_take_it_back(
-    open_memory: Open, word: str
+    memory: Memory, word: str
 ) -> None:
-    memory = open_memory()
     ann = memory.bind(replace(memory.principal, user="ann"))
     turn = "I live in Ulm and I'm allergic to nuts."
     for content in (turn, word):

@@ -15,10 +15,7 @@ def born(memory: Memory, name: str, day: str, **fields: Any) -> Any:
 
 
 @pytest.mark.parametrize("slots", [("birthday", "office"), ("office", "birthday")])
-def test_two_birthdays_of_one_name_are_two_people(
-    open_memory: Open, slots: tuple[str, str]
-) -> None:
-    memory = open_memory()
+def test_two_birthdays_of_one_name_are_two_people(memory: Memory, slots: tuple[str, str]) -> None:
     for day in (EARLY, LATE):
         memory.write_many([
             Write(subject=person("Mark Ellis"), slot=slot, value=day,
@@ -32,8 +29,7 @@ def test_two_birthdays_of_one_name_are_two_people(
     assert suggestion.reason in {"possible_same_as", "audit"}
 
 
-def test_a_record_that_is_split_over_writes_is_one_record(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_record_that_is_split_over_writes_is_one_record(memory: Memory) -> None:
     ids: dict[str, str] = {}
     for day in (EARLY, LATE):
         ids[day] = born(memory, "Mark Ellis", day, source_origin=f"record://members/{day}").entity
@@ -45,8 +41,7 @@ def test_a_record_that_is_split_over_writes_is_one_record(open_memory: Open) -> 
         assert receipt.entity == ids[day]
 
 
-def test_an_equal_birthday_decides_between_namesakes(open_memory: Open) -> None:
-    memory = open_memory()
+def test_an_equal_birthday_decides_between_namesakes(memory: Memory) -> None:
     first, second = born(memory, "Mark Ellis", EARLY), born(memory, "Mark Ellis", LATE)
     assert born(memory, "Mark Ellis", LATE).entity == second.entity
     assert born(memory, "Mark Ellis", EARLY).entity == first.entity
@@ -54,8 +49,7 @@ def test_an_equal_birthday_decides_between_namesakes(open_memory: Open) -> None:
 
 
 @pytest.mark.parametrize("day", ["1994-05-10", "1994-10-06"], ids=["exchanged", "one digit"])
-def test_a_near_birthday_is_a_review(open_memory: Open, day: str) -> None:
-    memory = open_memory()
+def test_a_near_birthday_is_a_review(memory: Memory, day: str) -> None:
     born(memory, "Mark Ellis", LATE)
     assert born(memory, "Mark Ellis", day).outcome == "pending_review"
 
@@ -73,23 +67,20 @@ def test_an_equal_birthday_lifts_a_near_name(open_memory: Open, name: str, *, tu
     assert other.reviews.list() == ()
 
 
-def test_a_name_binds_where_one_side_states_nothing(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_name_binds_where_one_side_states_nothing(memory: Memory) -> None:
     known = memory.write(person("Mark Ellis"), "office", "Turin")
     assert born(memory, "Mark Ellis", LATE).entity == known.entity
     assert memory.write(person("Mark Ellis"), "phone", "1").entity == known.entity
 
 
-def test_a_birthday_of_a_hidden_fact_tells_nobody_apart(open_memory: Open) -> None:
-    memory = open_memory()
+def test_a_birthday_of_a_hidden_fact_tells_nobody_apart(memory: Memory) -> None:
     known = memory.write(person("Mark Ellis"), "office", "Turin")
     born(memory, "Mark Ellis", LATE, allow_roles=["finance"])
     caller = memory.bind(Principal(tenant=memory.principal.tenant, user="ann"))
     assert born(caller, "Mark Ellis", EARLY).entity == known.entity
 
 
-def test_the_tenants_own_constant_tells_people_apart(open_memory: Open) -> None:
-    memory = open_memory()
+def test_the_tenants_own_constant_tells_people_apart(memory: Memory) -> None:
     memory.vocabulary.define_slot("birth_town", description="where born", constant=True)
     ids = {
         memory.write(person("Mark Ellis"), "birth_town", town).entity for town in ("Ghent", "Turin")
@@ -107,9 +98,8 @@ def test_the_tenants_own_constant_tells_people_apart(open_memory: Open) -> None:
     ids=["five bearers, a record", "four bearers, a record", "five bearers, talk"],
 )
 def test_a_record_names_one_of_five_of_a_family_only_where_something_agrees(
-    open_memory: Open, bearers: int, fields: dict[str, str], outcome: str
+    memory: Memory, bearers: int, fields: dict[str, str], outcome: str
 ) -> None:
-    memory = open_memory()
     for name in ("Jo", "Mia", "Karl", "Uma")[:bearers]:
         memory.write(person(f"{name} Ellis"), "office", "Ghent")
     mark = memory.write(person("Mark Ellis", email="m@mill.example"), "office", "Turin")
@@ -127,8 +117,7 @@ def record(memory: Memory, number: int, home: str, email: str) -> Any:
     return memory.write(person("Ilse Brandt", email=email), "home", home, source_origin=origin)
 
 
-def test_two_contacts_or_places_that_differ_tell_two_records_apart(open_memory: Open) -> None:
-    memory = open_memory()
+def test_two_contacts_or_places_that_differ_tell_two_records_apart(memory: Memory) -> None:
     ours, asked = (
         record(memory, 1, "Turin", "i@mill.example"),
         record(memory, 2, "Turin", "i@q.example"),
@@ -141,8 +130,7 @@ def test_two_contacts_or_places_that_differ_tell_two_records_apart(open_memory: 
     assert record(memory, 4, "Turin", "ilse3@dock.example").entity != asked.entity
 
 
-def test_the_firms_of_a_group_are_not_one_for_their_phone(open_memory: Open) -> None:
-    memory = open_memory()
+def test_the_firms_of_a_group_are_not_one_for_their_phone(memory: Memory) -> None:
     for name in ("Tessaly Foods AG", "Tessaly Foods Leasing AG"):
         ids = {"phone": "+41 44 555 0199", "domain": "tessaly.example"}
         ref = {"name": name, "type": "organization", "external_ids": ids}

@@ -60,6 +60,7 @@ PUBLIC = (
     | {f"OF_{kind}": text for kind, text in OF_KIND.items()}
     | dict(identity_statements.FIND)
     | {f"PUT_{name}": text for name, text in PUT_PART.items()}
+    | {f"ALL_{kind}": text for kind, text in identity_statements.EXPORTS.items()}
 )
 UNLOADED = {
     "a vector number is above the counter",

@@ -1,6 +1,7 @@
 """A compile asks the server three times, whatever it needs, and answers as the embedded store."""
 
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,13 @@ class Trips:
         before = self.count
         envelope = memory.compile(**ask)
         return envelope, self.count - before
+
+
+@pytest.fixture
+def memory(neo4j_server: Server, tenant: str) -> Iterator[Memory]:
+    owner = replace(OWNER, tenant=tenant)
+    with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -146,33 +154,25 @@ def test_a_compile_takes_three_round_trips_and_the_same_bytes(
             assert envelope.trace.quarantined_objects == expected.trace.quarantined_objects
 
 
-def test_a_write_in_between_costs_no_further_round_trip(
-    neo4j_server: Server, tenant: str, trips: Trips
-) -> None:
-    owner = replace(OWNER, tenant=tenant)
-    with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) as memory:
-        fill(memory)
-        trips.of(memory, **ASK)
-        memory.write(subject="Nova", slot="status", value="released", valid_from=JUN)
-        envelope, count = trips.of(memory, **ASK)
-        assert count <= MOST
-        assert "released" in envelope.text
+def test_a_write_in_between_costs_no_further_round_trip(memory: Memory, trips: Trips) -> None:
+    fill(memory)
+    trips.of(memory, **ASK)
+    memory.write(subject="Nova", slot="status", value="released", valid_from=JUN)
+    envelope, count = trips.of(memory, **ASK)
+    assert count <= MOST
+    assert "released" in envelope.text
 
 
-def test_whose_wishes_count_costs_one_round_trip(
-    neo4j_server: Server, tenant: str, trips: Trips
-) -> None:
-    owner = replace(OWNER, tenant=tenant)
-    with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) as memory:
-        memory.vocabulary.define_slot("liked_actors", kind="preference", description="of films")
-        ann = EntityRef(name="Ann", type="person", external_ids={"user": "ann"})
-        memory.write(subject=ann, slot="liked_actors", value="Neve Campbell", valid_from=JAN)
-        ask = {"task": "assistant", "query": "Can you suggest a movie?", "budget_tokens": 4000}
-        trips.of(memory, **ask)
-        envelope, count = trips.of(memory, **ask)
-        # who has wishes, and who these people are; nobody is looked for behind the last of them
-        assert count <= MOST + 1
-        assert "Neve Campbell" in envelope.text
+def test_whose_wishes_count_costs_one_round_trip(memory: Memory, trips: Trips) -> None:
+    memory.vocabulary.define_slot("liked_actors", kind="preference", description="of films")
+    ann = EntityRef(name="Ann", type="person", external_ids={"user": "ann"})
+    memory.write(subject=ann, slot="liked_actors", value="Neve Campbell", valid_from=JAN)
+    ask = {"task": "assistant", "query": "Can you suggest a movie?", "budget_tokens": 4000}
+    trips.of(memory, **ask)
+    envelope, count = trips.of(memory, **ask)
+    # who has wishes, and who these people are; nobody is looked for behind the last of them
+    assert count <= MOST + 1
+    assert "Neve Campbell" in envelope.text
 
 
 def test_new_vectors_cost_one_round_trip_and_erasures_two(
@@ -196,41 +196,37 @@ def test_new_vectors_cost_one_round_trip_and_erasures_two(
 
 
 def test_what_was_not_foreseen_is_asked_for(
-    neo4j_server: Server, tenant: str, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    owner = replace(OWNER, tenant=tenant)
-    with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) as memory:
-        fill(memory)
-        foreseen = memory.compile(**ASK)
-        from tenure.store.neo4j.reader import Neo4jReader
+    fill(memory)
+    foreseen = memory.compile(**ASK)
+    from tenure.store.neo4j.reader import Neo4jReader
 
-        def deaf(reader: Any, questions: Any) -> None:
-            """Hear nothing."""
+    def deaf(reader: Any, questions: Any) -> None:
+        """Hear nothing."""
 
-        monkeypatch.setattr(Neo4jReader, "expect", deaf)
-        assert memory.compile(**ASK).text == foreseen.text
+    monkeypatch.setattr(Neo4jReader, "expect", deaf)
+    assert memory.compile(**ASK).text == foreseen.text
 
 
 def test_a_caller_without_a_user_costs_one_round_trip_for_wishes(
-    neo4j_server: Server, tenant: str, trips: Trips
+    memory: Memory, trips: Trips
 ) -> None:
-    owner = replace(OWNER, tenant=tenant)
     ask = {"task": "analytical_reporting", "query": "where is Nova", "budget_tokens": 4000}
-    with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) as memory:
-        memory.write(subject="Nova", slot="status", value="in beta", valid_from=JAN)
-        trips.of(memory, **ask)
-        envelope, fewest = trips.of(memory, **ask)
-        assert (fewest <= MOST, "in beta" in envelope.text) == (True, True)
-        memory.write(
-            content="Never promise a date.",
-            object_type="policy_rule",
-            authority_level=1,
-            source_origin="policy://reporting",
-            why_it_matters="reports to the board",
-        )
-        trips.of(memory, **ask)
-        envelope, count = trips.of(memory, **ask)
-        assert (count <= MOST + 1, "Never promise" in envelope.text) == (True, True)
+    memory.write(subject="Nova", slot="status", value="in beta", valid_from=JAN)
+    trips.of(memory, **ask)
+    envelope, fewest = trips.of(memory, **ask)
+    assert (fewest <= MOST, "in beta" in envelope.text) == (True, True)
+    memory.write(
+        content="Never promise a date.",
+        object_type="policy_rule",
+        authority_level=1,
+        source_origin="policy://reporting",
+        why_it_matters="reports to the board",
+    )
+    trips.of(memory, **ask)
+    envelope, count = trips.of(memory, **ask)
+    assert (count <= MOST + 1, "Never promise" in envelope.text) == (True, True)
 
 
 def test_a_start_plans_every_statement_of_a_compile(
@@ -275,32 +271,24 @@ DOUBTFUL = {"subject": EntityRef(name="Samuel Rivera", type="person"), "slot": "
     ],
 )
 def test_a_write_asks_so_often_beside_its_commit(
-    neo4j_server: Server,
-    tenant: str,
-    monkeypatch: pytest.MonkeyPatch,
-    write: dict[str, Any],
-    most: int,
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, write: dict[str, Any], most: int
 ) -> None:
-    owner = replace(OWNER, tenant=tenant)
-    with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) as memory:
-        # its key makes the secret known to this process
-        first = {"subject": SAM, "slot": "office", "value": "New York", "valid_from": JAN}
-        memory.write(**first, idempotency_key="first")
-        memory.flush()
-        asked = every_statement(monkeypatch)
-        memory.write(**write)
-        assert len(asked) <= most, asked
+    # its key makes the secret known to this process
+    first = {"subject": SAM, "slot": "office", "value": "New York", "valid_from": JAN}
+    memory.write(**first, idempotency_key="first")
+    memory.flush()
+    asked = every_statement(monkeypatch)
+    memory.write(**write)
+    assert len(asked) <= most, asked
 
 
 def test_the_value_of_a_slot_takes_three_round_trips(
-    neo4j_server: Server, tenant: str, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    owner = replace(OWNER, tenant=tenant)
-    with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) as memory:
-        memory.write(subject=SAM, slot="office", value="New York", valid_from=JAN)
-        asked = every_statement(monkeypatch)
-        assert memory.as_of().value("Sam Rivera", "office") == "New York"
-        assert len(asked) <= 3, asked
+    memory.write(subject=SAM, slot="office", value="New York", valid_from=JAN)
+    asked = every_statement(monkeypatch)
+    assert memory.as_of().value("Sam Rivera", "office") == "New York"
+    assert len(asked) <= 3, asked
 
 
 def every_statement(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -343,19 +331,17 @@ def test_two_hops_are_one_round_trip(
 
 
 def test_what_facts_about_a_subject_point_at_is_read_with_them(
-    neo4j_server: Server, tenant: str, trips: Trips
+    memory: Memory, trips: Trips
 ) -> None:
-    owner = replace(OWNER, tenant=tenant)
-    with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) as memory:
-        memory.write(subject="Ann Lee", slot="title", value="Keeper of the Velmora lighthouse")
-        memory.write(subject="Ann Lee", slot="manager", value="Bob Ray")
-        ask = {"task": "analytical_reporting", "query": "the keeper of the Velmora lighthouse"}
-        trips.of(memory, **ask)
+    memory.write(subject="Ann Lee", slot="title", value="Keeper of the Velmora lighthouse")
+    memory.write(subject="Ann Lee", slot="manager", value="Bob Ray")
+    ask = {"task": "analytical_reporting", "query": "the keeper of the Velmora lighthouse"}
+    trips.of(memory, **ask)
 
-        envelope, count = trips.of(memory, **ask)
+    envelope, count = trips.of(memory, **ask)
 
-        assert "Bob Ray" in envelope.text
-        assert count <= MOST
+    assert "Bob Ray" in envelope.text
+    assert count <= MOST
 
 
 def test_a_manifest_is_one_statement_under_the_lock_and_has_its_own_number(

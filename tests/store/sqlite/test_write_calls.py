@@ -56,6 +56,21 @@ def test_a_plain_write_takes_few_calls_and_none_for_nothing(
     assert all(rows for _, rows in calls)
 
 
+def test_a_correction_reads_before_its_lock_what_holds_at_its_start_and_no_more(
+    tmp_path: Path, counted: list[tuple[str, int]]
+) -> None:
+    correction = {"subject": "Sam Rivera", "slot": "office", "op": "correct"}
+    with connect(str(tmp_path / "memory.db")) as memory:
+        memory.write(subject="Sam Rivera", slot="office", value="Austin", valid_from="2026-01-01")
+        memory.write(**correction, value="Boston", valid_from="2026-02-01")
+        counted.clear()
+        memory.write(**correction, value="Chicago", valid_from="2026-03-01")
+        statements = [statement for statement, _ in counted]
+
+    before_lock = statements[: statements.index("BEGIN IMMEDIATE")]
+    assert len(before_lock) <= 13, [statement.split("\n")[:2] for statement in before_lock]
+
+
 def test_a_write_by_id_reads_names_before_and_in_its_transaction(
     tmp_path: Path, counted: list[tuple[str, int]]
 ) -> None:

@@ -16,6 +16,7 @@ from tenure.service.extraction import choice
 from tenure.service.extraction.choice import AnswerCache, TenantSeal
 from tenure.service.extraction.claims import ExtractedClaim, Extraction, ExtractionContext
 from tenure.store.commit.queue import CommitQueue
+from tenure.tests.support.refusals import refused
 
 SAID = "I have moved to Ouagadougou with my Kerry blue terrier."
 HOME = {"speaker": "Ana Ortiz", "at": "2026-06-17T09:30:00Z", "source_origin": "chat://c1"}
@@ -172,9 +173,8 @@ def test_a_file_that_is_none_costs_money_and_nothing_else(tmp_path: Path, reader
     key = SEAL.key(SAID, "?")
     cache.keep(key, Extraction(claims=(), extractor="reader"))
     assert cache.find(key) is None
-    with pytest.raises(Unavailable) as refusal:
+    with refused(Unavailable, "answers_unreachable") as refusal:
         cache.forget(SEAL, texts=[SAID])
-    assert refusal.value.code == "answers_unreachable"
     assert "delete that file" in str(refusal.value)
 
 

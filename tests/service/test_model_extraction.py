@@ -15,6 +15,7 @@ from tenure.service.extraction.claims import Extraction, ExtractionContext, Text
 from tenure.service.extraction.model import ModelExtractor, mark_of
 from tenure.service.extraction.providers import PROVIDERS
 from tenure.tests.service.model_server import ModelServer, model_server
+from tenure.tests.support.refusals import refused
 
 NOW = datetime(2026, 6, 17, 9, 30, tzinfo=UTC)
 TEXT = "I have been a nurse at Acme since 2019, and my sister Ruth moved to Oslo."
@@ -245,16 +246,14 @@ def test_a_claim_that_the_store_refuses_takes_no_other_along() -> None:
 
 @pytest.mark.parametrize("name", ["openai", "openai:", "gpt-5", "openai:m@localhost", "ollama:x"])
 def test_a_name_that_means_no_extractor_is_refused(name: str) -> None:
-    with pytest.raises(InvalidInput) as refusal:
+    with refused(InvalidInput, "bad_extractor"):
         extractor_of(name)
-    assert refusal.value.code == "bad_extractor"
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_key_that_is_missing_is_named(server: ModelServer, kind: str) -> None:
-    with pytest.raises(Unavailable, match="API_KEY") as refusal:
+    with refused(Unavailable, "extractor_unavailable", match="API_KEY"):
         extractor_of(f"{kind}:some-model")
-    assert refusal.value.code == "extractor_unavailable"
 
 
 def test_rules_have_nothing_to_account_for() -> None:

@@ -16,6 +16,7 @@ from tenure.service.extraction.model import ModelExtractor
 from tenure.service.extraction.providers import OpenAIProvider
 from tenure.tests.service import talk_loader
 from tenure.tests.service.model_server import ModelServer, model_server
+from tenure.tests.support.refusals import refused
 
 TOWNS = [f"Town{number:02}" for number in range(40)]
 
@@ -166,9 +167,8 @@ def test_an_import_stops_where_the_model_fails_and_goes_on_from_there(
 
     server.read = lambda request: None if "Town03" in str(request) else homes(request)
     with connect(":memory:", extractor=model(server, parallel=6)) as memory:
-        with pytest.raises(Unavailable, match=r"line 4: .*run the import again") as refusal:
+        with refused(Unavailable, "extractor_unavailable", match=r"line 4: .*run the import again"):
             memory.ingest(file)
-        assert refusal.value.code == "extractor_unavailable"
 
         server.read = homes
         report = memory.ingest(file)
@@ -250,9 +250,8 @@ def test_a_line_that_is_no_talk_is_refused_before_anything_is_written(
     file.write_text(json.dumps({"observe": "I live in Lisbon.", "speaker": "Ana"}) + "\n")
     with file.open("a") as more:
         more.write(json.dumps(line))
-    with pytest.raises(InvalidInput, match="line 2") as refusal:
+    with refused(InvalidInput, code, match="line 2"):
         memory.ingest(file)
-    assert refusal.value.code == code
     assert memory.ingest(file, check=True).refused == 1
     assert memory.ingest(file, keep_going=True).events == 2
     assert memory.ingest(f"{tmp_path}/talk.rejects.jsonl", retry=True).refused == 1

@@ -11,6 +11,7 @@ import pytest
 from tenure import Memory, Receipt, connect, day
 from tenure.schema.errors import InvalidInput
 from tenure.service.backend.caller import instant
+from tenure.tests.support.refusals import refused
 
 
 @pytest.mark.parametrize(
@@ -25,9 +26,8 @@ from tenure.service.backend.caller import instant
 def test_a_text_that_is_no_time_is_refused_without_the_words_of_python(
     text: str, reason: str
 ) -> None:
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, "bad_time") as caught:
         instant(text, field="valid_from")
-    assert caught.value.code == "bad_time"
     message = str(caught.value)
     assert message.startswith(f"valid_from {text!r} is no ISO 8601 time{reason or ';'}")
     assert message.endswith("; write it like 2026-06-06 or 2026-06-06T12:00:00Z")
@@ -67,9 +67,8 @@ def test_a_date_a_month_and_a_year_count_in_utc(field: str, text: str, expected:
     ],
 )
 def test_a_date_that_does_not_exist_is_refused(field: str, text: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, "bad_time") as caught:
         instant(text, field=field)
-    assert caught.value.code == "bad_time"
     assert text in str(caught.value)
 
 
@@ -140,6 +139,5 @@ def test_a_day_is_from_its_first_moment_to_that_of_the_next(
     ],
 )
 def test_a_day_that_is_none_is_refused(when: str, zone: str) -> None:
-    with pytest.raises(InvalidInput) as refusal:
+    with refused(InvalidInput, "bad_time"):
         day(when, zone)
-    assert refusal.value.code == "bad_time"

@@ -19,7 +19,6 @@ from typing import Final, NamedTuple, Protocol
 
 from ..schema.entity import (
     Alias,
-    Entity,
     EntityCandidate,
     EntityRef,
     Feature,
@@ -202,9 +201,9 @@ def bind(
 
 def _under_known_name(ref: EntityRef, known: Register, rules: Rules) -> EntityRef:
     """A mention under its own name, or under a stated alias where that alone is known, of one."""
-    aliases = known.named(alias_key(ref.name)) if ref.aliases else ()
-    is_known = any(_named_evidence(row, ref, known, rules) is not None for row in aliases)
-    if is_known or not ref.aliases:
+    if not ref.aliases or any(
+        _named_evidence(a, ref, known, rules) is not None for a in known.named(alias_key(ref.name))
+    ):
         return ref
     owners = alias_owners(ref, None, known, rules)
     if len(frozenset[str]().union(*owners.values())) != 1:
@@ -550,21 +549,20 @@ def _left_to_review(
 def _candidates(
     roots: Sequence[str], known: Register, source: CandidateSource, reason: str
 ) -> tuple[EntityCandidate, ...]:
-    entities = filter(None, map(known.entity, roots))
-    return tuple([_candidate(entity, source, reason) for entity in entities])
-
-
-def _candidate(entity: Entity, source: CandidateSource, reason: str) -> EntityCandidate:
-    certain = reason not in ("ambiguous", "pending", *_VETOES)
-    return EntityCandidate(
-        entity=entity.entity_id,
-        name=entity.name,
-        score=1.0 if certain else 0.94,
-        log_odds=13.8 if certain else 2.752,
-        source=source,
-        features=(Feature(source.value, 1.0, 0.0, f"equal name or id: {entity.name}"),),
-        vetoes=() if certain else (reason if reason in _VETOES else "margin",),
-    )
+    is_certain = reason not in ("ambiguous", "pending", *_VETOES)
+    candidates: list[EntityCandidate] = []
+    for entity in filter(None, map(known.entity, roots)):
+        candidate = EntityCandidate(
+            entity=entity.entity_id,
+            name=entity.name,
+            score=1.0 if is_certain else 0.94,
+            log_odds=13.8 if is_certain else 2.752,
+            source=source,
+            features=(Feature(source.value, 1.0, 0.0, f"equal name or id: {entity.name}"),),
+            vetoes=() if is_certain else (reason if reason in _VETOES else "margin",),
+        )
+        candidates.append(candidate)
+    return tuple(candidates)
 
 
 def locate(mention: MentionOrId, known: Register, scopes: frozenset[str]) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ likely another person; asking for each would make the queue grow faster than the
 
 from __future__ import annotations
 
-import heapq
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -173,16 +172,15 @@ class NameScorer:
         scores = without_common_names(mention, scores, measures_of, known, rules)
         best = min(scores, key=lambda score: (-score.pair.score, score.entity_id), default=None)
         kind = _kind(mention, by_root[best.entity_id].root) if best else mention.type
-        agreed_ids: set[str] = set()
-        for candidate in candidates:
-            if any(map(attrgetter("weight"), candidate.contacts)):
-                agreed_ids.add(candidate.root.entity_id)
+        agreed_ids = {
+            candidate.root.entity_id
+            for candidate in candidates
+            if any(map(attrgetter("weight"), candidate.contacts))
+        }
         verdict = decide(scores, rules.bands.of_type(kind), agreed_ids)
         best_scores = verdict.ranked[:_CANDIDATES_SHOWN]
         is_bound = verdict.decision is Decision.BIND and verdict.winner is not None
-        candidates_shown: list[EntityCandidate] = []
-        for row in best_scores:
-            candidates_shown.append(_as_candidate(row, by_root[row.entity_id]))
+        candidates_shown = [_as_candidate(row, by_root[row.entity_id]) for row in best_scores]
         look_alikes: list[EntityCandidate] = []
         if verdict.decision is Decision.NEW:
             look_alikes = _resembling(mention, verdict.ranked, by_root, known, rules)
@@ -288,17 +286,15 @@ class NameScorer:
             measures = self._measures(mention, entity, names)
             source = _source(aliases[0], root, rules)
             candidate = _Candidate(entity, names, is_generic, source, measures, evidence)
-            candidates.append(self._with_constants(candidate, rules))
+            # What the write says of the mention that cannot change.
+            lines = tuple([line for line in evidence.agrees if line.weight])
+            ceiling = name_ceiling(measures, self._model) if lines else 0.0
+            if lines and probability(ceiling) >= rules.bands.suggest_from:
+                candidate = replace(candidate, contacts=lines, is_contact=True)
+            elif evidence.near:
+                candidate = replace(candidate, is_near=True)
+            candidates.append(candidate)
         return candidates
-
-    def _with_constants(self, candidate: _Candidate, rules: Rules) -> _Candidate:
-        """A candidate with what the write says of the mention that cannot change."""
-        evidence = candidate.evidence
-        lines = [line for line in evidence.agrees if line.weight]
-        ceiling = name_ceiling(candidate.measures, self._model) if lines else 0.0
-        if not lines or probability(ceiling) < rules.bands.suggest_from:
-            return replace(candidate, is_near=True) if evidence.near else candidate
-        return replace(candidate, contacts=tuple(lines), is_contact=True)
 
     def _with_holders(
         self, mention: EntityRef, candidates: list[_Candidate], known: Register, rules: Rules
@@ -408,9 +404,7 @@ class NameScorer:
         ceilings: dict[str, float] = {}
         for candidate in candidates:
             ceilings[candidate.root.entity_id] = name_ceiling(candidate.measures, self._model)
-        best_ids = heapq.nsmallest(
-            _CANDIDATES_SHOWN, ceilings, lambda root: (-ceilings[root], root)
-        )
+        best_ids = nsmallest(_CANDIDATES_SHOWN, ceilings, lambda root: (-ceilings[root], root))
         promising: list[_Candidate] = []
         for candidate in candidates:
             root = candidate.root.entity_id

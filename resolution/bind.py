@@ -19,7 +19,6 @@ from typing import Final, NamedTuple, Protocol
 
 from ..schema.entity import (
     Alias,
-    Entity,
     EntityCandidate,
     EntityRef,
     Feature,
@@ -34,6 +33,7 @@ from .compare import measure
 from .identifiers import (
     UNLIKE_NAME,
     StatedIdentifier,
+    Weighed,
     excluded_line,
     excluding_schemes,
     holders_of,
@@ -202,7 +202,7 @@ def bind(
 def _under_known_name(ref: EntityRef, known: Register, rules: Rules) -> EntityRef:
     """A mention under its own name, or under a stated alias where that alone is known, of one."""
     if not ref.aliases or any(
-        _may_mean(a, ref, known, rules) for a in known.named(alias_key(ref.name))
+        _named_evidence(a, ref, known, rules) is not None for a in known.named(alias_key(ref.name))
     ):
         return ref
     owners = alias_owners(ref, None, known, rules)
@@ -254,8 +254,9 @@ def alias_owners(
     for name in ref.aliases:
         roots: set[str] = set()
         for alias in known.named(alias_key(name)):
-            is_meant = not _pending(alias, known) and _may_mean(alias, ref, known, rules)
-            if is_meant and is_trusted(alias, known, rules):
+            if _pending(alias, known) or _named_evidence(alias, ref, known, rules) is None:
+                continue
+            if is_trusted(alias, known, rules):
                 roots.add(known.root(alias.entity_id))
         if roots and (own is None or known.root(own) not in roots):
             owners[name] = frozenset(roots)
@@ -385,21 +386,27 @@ def _read_name(
     hits: list[Alias] = []
     settled_hits: list[Alias] = []
     local_cases: list[Alias] = []
+    evidence_by_root: dict[str, Weighed] = {}
     for alias in known.named(alias_key(ref.name)):
-        if not _may_mean(alias, ref, known, rules):
+        evidence = _named_evidence(alias, ref, known, rules)
+        if evidence is None:
             continue
+        root = known.root(alias.entity_id)
+        evidence_by_root[root] = evidence
         hits.append(alias)
         # A pending entity is nobody yet, so its name counts apart from the settled ones.
         if not _pending(alias, known):
             settled_hits.append(alias)
         elif alias.scope_id == rules.scope_id and not (
-            _known_type(alias, known) == "person"
-            and _lacks_agreement(ref, known.root(alias.entity_id), known, rules)
+            _known_type(alias, known) == "person" and _lacks_agreement(evidence, root, rules)
         ):
             local_cases.append(alias)
     roots = sorted({known.root(alias.entity_id) for alias in settled_hits})
 
-    agreed_roots = _agreed_roots(ref, roots, known, rules)
+    # A contact, a constant value or the record speaks for them.
+    agreed_roots = [root for root in roots if evidence_by_root[root].agrees]
+    if not agreed_roots and len(roots) > 1 and rules.stored is not None:
+        agreed_roots = list(filter(rules.stored.shares_record, roots))
     if len(agreed_roots) == 1:
         roots = agreed_roots
         settled_hits = [row for row in settled_hits if known.root(row.entity_id) == roots[0]]
@@ -424,7 +431,7 @@ def _read_name(
     if needs_context and rules.scope_id not in scopes:
         return _AliasReading(None, _NO_CONTEXT, roots)
     if is_person and not agreed_roots:
-        if _lacks_agreement(ref, roots[0], known, rules):
+        if _lacks_agreement(evidence_by_root[roots[0]], roots[0], rules):
             return _AliasReading(None, NOTHING_AGREES, roots)
         # A text names people whom its reader knows; a register also has all the others.
         facts = rules.stored
@@ -438,19 +445,10 @@ def _read_name(
     return _AliasReading(first.entity_id, "", roots)
 
 
-def _lacks_agreement(ref: EntityRef, root: str, known: Register, rules: Rules) -> bool:
+def _lacks_agreement(evidence: Weighed, root: str, rules: Rules) -> bool:
     """Whether a mention and an entity of its name both state what does not meet."""
-    evidence = weigh(ref, root, known, rules)
     is_own = rules.stored is not None and rules.stored.shares_record(root)
     return bool(evidence.near) or (evidence.is_stated and not evidence.agrees and not is_own)
-
-
-def _agreed_roots(ref: EntityRef, roots: Sequence[str], known: Register, rules: Rules) -> list[str]:
-    """The entities of a name that a contact, a constant value or the record speaks for."""
-    agreed_roots = [root for root in roots if weigh(ref, root, known, rules).agrees]
-    if agreed_roots or len(roots) < 2 or rules.stored is None:
-        return agreed_roots
-    return list(filter(rules.stored.shares_record, roots))
 
 
 def is_trusted(alias: Alias, known: Register, rules: Rules) -> bool:
@@ -475,22 +473,25 @@ def is_trusted(alias: Alias, known: Register, rules: Rules) -> bool:
     return any((r.verdict, r.judged_by) == match and raw in (r.left_id, r.right_id) for r in rows)
 
 
-def _may_mean(alias: Alias, ref: EntityRef, known: Register, rules: Rules) -> bool:
+def _named_evidence(alias: Alias, ref: EntityRef, known: Register, rules: Rules) -> Weighed | None:
+    """What a mention states of the entity of a name; None for one that it cannot mean."""
     if not _is_of_kind(alias, ref, known, rules):
-        return False
-    return not is_excluded(
-        ref, known.root(alias.entity_id), _known_type(alias, known), known, rules
-    )
+        return None
+    root = known.root(alias.entity_id)
+    return evidence_for(ref, root, _known_type(alias, known), known, rules)
 
 
-def is_excluded(ref: EntityRef, root: str, kind: str, known: Register, rules: Rules) -> bool:
-    """Whether what a mention states speaks against an entity, whatever their names."""
+def evidence_for(
+    ref: EntityRef, root: str, kind: str, known: Register, rules: Rules
+) -> Weighed | None:
+    """What a mention states of an entity; None if it excludes it, whatever their names."""
     if excluding_schemes(ref, root, known, rules):
-        return True
+        return None
     evidence = weigh(ref, root, known, rules)
+    is_excluded = bool(evidence.differs)
     if "person" in (ref.type, kind) and evidence.is_contradicted:
-        return rules.stored is None or not rules.stored.shares_record(root)
-    return bool(evidence.differs)
+        is_excluded = rules.stored is None or not rules.stored.shares_record(root)
+    return None if is_excluded else evidence
 
 
 def _is_of_kind(alias: Alias, ref: EntityRef, known: Register, rules: Rules) -> bool:
@@ -548,21 +549,20 @@ def _left_to_review(
 def _candidates(
     roots: Sequence[str], known: Register, source: CandidateSource, reason: str
 ) -> tuple[EntityCandidate, ...]:
-    entities = filter(None, map(known.entity, roots))
-    return tuple([_candidate(entity, source, reason) for entity in entities])
-
-
-def _candidate(entity: Entity, source: CandidateSource, reason: str) -> EntityCandidate:
-    certain = reason not in ("ambiguous", "pending", *_VETOES)
-    return EntityCandidate(
-        entity=entity.entity_id,
-        name=entity.name,
-        score=1.0 if certain else 0.94,
-        log_odds=13.8 if certain else 2.752,
-        source=source,
-        features=(Feature(source.value, 1.0, 0.0, f"equal name or id: {entity.name}"),),
-        vetoes=() if certain else (reason if reason in _VETOES else "margin",),
-    )
+    is_certain = reason not in ("ambiguous", "pending", *_VETOES)
+    candidates: list[EntityCandidate] = []
+    for entity in filter(None, map(known.entity, roots)):
+        candidate = EntityCandidate(
+            entity=entity.entity_id,
+            name=entity.name,
+            score=1.0 if is_certain else 0.94,
+            log_odds=13.8 if is_certain else 2.752,
+            source=source,
+            features=(Feature(source.value, 1.0, 0.0, f"equal name or id: {entity.name}"),),
+            vetoes=() if is_certain else (reason if reason in _VETOES else "margin",),
+        )
+        candidates.append(candidate)
+    return tuple(candidates)
 
 
 def locate(mention: MentionOrId, known: Register, scopes: frozenset[str]) -> tuple[str, ...]:

@@ -146,18 +146,13 @@ def has_filler(ref: EntityRef, schemes: Schemes = DEFAULT_SCHEMES) -> bool:
 @lru_cache(maxsize=512)
 def _read(pairs: tuple[tuple[str, str], ...], schemes: Schemes) -> tuple[StatedIdentifier, ...]:
     rows: list[StatedIdentifier] = []
+    kinds = dict((_ADDRESS, *schemes)).items()
+    soft = {scheme: AttributeKind(kind) for scheme, kind in kinds if kind in SOFT_WEIGHTS}
     for scheme, value in pairs:
-        kind = _kind_of(scheme, schemes)
+        kind = soft.get(scheme)
         if scheme in _EXACT or not _is_filler(value, kind):
             rows.append(StatedIdentifier(scheme, value, _form(scheme, value, kind), kind))
     return tuple(rows)
-
-
-def _kind_of(scheme: str, schemes: Schemes) -> AttributeKind | None:
-    for name, kind in (*schemes, _ADDRESS):
-        if name == scheme:
-            return AttributeKind(kind) if AttributeKind(kind) in SOFT_WEIGHTS else None
-    return None
 
 
 def _form(scheme: str, value: str, kind: AttributeKind | None) -> str:

@@ -15,7 +15,6 @@ likely another person; asking for each would make the queue grow faster than the
 
 from __future__ import annotations
 
-import heapq
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -47,7 +46,7 @@ from ..schema.vocabulary import (
     JudgedBy,
     JudgementVerdict,
 )
-from .bind import SCORE_REASON, Doubt, is_excluded, is_trusted, is_unlike, short_words
+from .bind import SCORE_REASON, Doubt, evidence_for, is_trusted, is_unlike, short_words
 from .blocking import (
     CANDIDATE_LIMIT,
     KIND_WEIGHT,
@@ -70,6 +69,7 @@ from .extract import may_be_person
 from .identifiers import (
     CONTRADICTED_FROM,
     SHARED_FROM,
+    Weighed,
     holders_of,
     stated_identifiers,
     weigh,
@@ -115,6 +115,8 @@ class _Candidate:
     source: CandidateSource
     measures: tuple[Measures, ...]
     """What comparing the mention with each of these names has found."""
+    evidence: Weighed
+    """What the write states of the mention, against what is stored of the entity."""
     contacts: tuple[Feature, ...] = ()
     """The soft identifiers that the mention and the entity have in common."""
     is_near: bool = False
@@ -170,16 +172,15 @@ class NameScorer:
         scores = without_common_names(mention, scores, measures_of, known, rules)
         best = min(scores, key=lambda score: (-score.pair.score, score.entity_id), default=None)
         kind = _kind(mention, by_root[best.entity_id].root) if best else mention.type
-        agreed_ids: set[str] = set()
-        for candidate in candidates:
-            if any(map(attrgetter("weight"), candidate.contacts)):
-                agreed_ids.add(candidate.root.entity_id)
+        agreed_ids = {
+            candidate.root.entity_id
+            for candidate in candidates
+            if any(map(attrgetter("weight"), candidate.contacts))
+        }
         verdict = decide(scores, rules.bands.of_type(kind), agreed_ids)
         best_scores = verdict.ranked[:_CANDIDATES_SHOWN]
         is_bound = verdict.decision is Decision.BIND and verdict.winner is not None
-        candidates_shown: list[EntityCandidate] = []
-        for row in best_scores:
-            candidates_shown.append(_as_candidate(row, by_root[row.entity_id]))
+        candidates_shown = [_as_candidate(row, by_root[row.entity_id]) for row in best_scores]
         look_alikes: list[EntityCandidate] = []
         if verdict.decision is Decision.NEW:
             look_alikes = _resembling(mention, verdict.ranked, by_root, known, rules)
@@ -275,26 +276,25 @@ class NameScorer:
         for root, aliases in aliases_of.items():
             close = [alias for alias in aliases if alias.surface in near_surfaces]
             entity = known.entity(root) if close else None
-            if entity is None or not _may_be(mention, entity, known, rules):
+            if entity is None:
+                continue
+            evidence = _evidence(mention, entity, known, rules)
+            if evidence is None:
                 continue
             is_generic = all(len(roots_by_norm[alias.norm]) >= GENERIC_FROM for alias in close)
             names = tuple(dict.fromkeys(alias.surface for alias in close))
             measures = self._measures(mention, entity, names)
             source = _source(aliases[0], root, rules)
-            candidate = _Candidate(entity, names, is_generic, source, measures)
-            candidates.append(self._with_constants(mention, candidate, known, rules))
+            candidate = _Candidate(entity, names, is_generic, source, measures, evidence)
+            # What the write says of the mention that cannot change.
+            lines = tuple([line for line in evidence.agrees if line.weight])
+            ceiling = name_ceiling(measures, self._model) if lines else 0.0
+            if lines and probability(ceiling) >= rules.bands.suggest_from:
+                candidate = replace(candidate, contacts=lines, is_contact=True)
+            elif evidence.near:
+                candidate = replace(candidate, is_near=True)
+            candidates.append(candidate)
         return candidates
-
-    def _with_constants(
-        self, mention: EntityRef, candidate: _Candidate, known: Register, rules: Rules
-    ) -> _Candidate:
-        """A candidate with what the write says of the mention that cannot change."""
-        evidence = weigh(mention, candidate.root.entity_id, known, rules)
-        lines = [line for line in evidence.agrees if line.weight]
-        ceiling = name_ceiling(candidate.measures, self._model) if lines else 0.0
-        if not lines or probability(ceiling) < rules.bands.suggest_from:
-            return replace(candidate, is_near=True) if evidence.near else candidate
-        return replace(candidate, contacts=tuple(lines), is_contact=True)
 
     def _with_holders(
         self, mention: EntityRef, candidates: list[_Candidate], known: Register, rules: Rules
@@ -343,14 +343,16 @@ class NameScorer:
             entity = known.entity(root)
             if root in by_root:
                 holders[root] = by_root[root]
-            elif entity is not None and _may_be(mention, entity, known, rules):
-                members = filter(None, map(known.entity, known.members(root)))
-                names = [member.name for member in members if rules.knows(member, known)]
-                if not names:
-                    continue
+                continue
+            evidence = _evidence(mention, entity, known, rules) if entity else None
+            if entity is None or evidence is None:
+                continue
+            members = filter(None, map(known.entity, known.members(root)))
+            names = tuple(member.name for member in members if rules.knows(member, known))
+            if names:
                 measures = self._measures(mention, entity, names)
                 source = CandidateSource.IDENTIFIER
-                holders[root] = _Candidate(entity, tuple(names), False, source, measures)
+                holders[root] = _Candidate(entity, names, False, source, measures, evidence)
         return holders
 
     def _measures(
@@ -402,9 +404,7 @@ class NameScorer:
         ceilings: dict[str, float] = {}
         for candidate in candidates:
             ceilings[candidate.root.entity_id] = name_ceiling(candidate.measures, self._model)
-        best_ids = heapq.nsmallest(
-            _CANDIDATES_SHOWN, ceilings, lambda root: (-ceilings[root], root)
-        )
+        best_ids = nsmallest(_CANDIDATES_SHOWN, ceilings, lambda root: (-ceilings[root], root))
         promising: list[_Candidate] = []
         for candidate in candidates:
             root = candidate.root.entity_id
@@ -451,7 +451,7 @@ class NameScorer:
         if not may_merge:
             return ScoredEntity(candidate.root.entity_id, pair)
 
-        evidence = weigh(mention, candidate.root.entity_id, known, rules)
+        evidence = candidate.evidence
         if kind == PERSON and not pair.vetoes and evidence.is_stated and not evidence.agrees:
             pair = with_veto(pair, VetoCode.PERSON_WITHOUT_CONTEXT)
 
@@ -635,13 +635,15 @@ def _source(alias: Alias, root: str, rules: Rules) -> CandidateSource:
     return CandidateSource.BLOCKING
 
 
-def _may_be(mention: EntityRef, entity: Entity, known: Register, rules: Rules) -> bool:
-    """Exclude what cannot be meant: another type, another identifier, an erased entity."""
+def _evidence(mention: EntityRef, entity: Entity, known: Register, rules: Rules) -> Weighed | None:
+    """What a write states of a candidate; None for what cannot be meant.
+
+    That is another type, another identifier and an erased entity.
+    """
     live = entity.state in (EntityState.ACTIVE, EntityState.PENDING)
-    fits = rules.fits(mention.type, entity.type)
-    if not (live and fits):
-        return False
-    return not is_excluded(mention, known.root(entity.entity_id), entity.type, known, rules)
+    if not live or not rules.fits(mention.type, entity.type):
+        return None
+    return evidence_for(mention, known.root(entity.entity_id), entity.type, known, rules)
 
 
 def _as_candidate(score: ScoredEntity, candidate: _Candidate) -> EntityCandidate:

@@ -710,7 +710,8 @@ def _same_words(
 
     current = {entry.key for entry in before}
     same_words: dict[str, str] = {}
-    for key, piece in zip(keys, pieces, strict=True):
+    # Of a new document no passage may have moved.
+    for key, piece in zip(keys, pieces, strict=True) if by_words else ():
         others = by_words.get(one_line(piece.text))
         if key not in current and others:
             same_words[key] = others.pop(0)

@@ -8,11 +8,15 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from itertools import accumulate
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .blocks import FileBlock, FileBlockKind, FileReading, count_words, extra_module, refusal
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 _UNSEEN: Final = re.compile(
     r"(?P<code>(?<![`\\])(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
@@ -103,14 +107,10 @@ def read_markdown(text: str, name: str) -> FileReading:
         drops["front_matter"] = count_words(front[0])
         text = text[front.end() :]
 
-    from markdown_it import MarkdownIt
-
     lines = text.split("\n")
     blocks: list[FileBlock] = []
     last = 0
-    # Of what is inside a block only the source is used.
-    parser = MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"])
-    tokens = parser.parse(text)
+    tokens = _block_parser().parse(text)
     for place, token in enumerate(tokens):
         is_item = token.type == "list_item_open" and token.level == 1
         is_top = token.level == 0 and not token.type.endswith("list_open")
@@ -133,6 +133,14 @@ def read_markdown(text: str, name: str) -> FileReading:
     blocks += _paragraphs(_shown(lines[last:], drops))
     title = fields.get("title", "").strip("'\"")
     return FileReading(tuple(blocks), title, fields, dict(drops))
+
+
+@cache
+def _block_parser() -> MarkdownIt:
+    """What finds the blocks; of what is inside of them only the source is used."""
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"])
 
 
 def read_code(text: str, name: str) -> FileReading:

@@ -6,15 +6,13 @@ the text that it was found in, and points at the words it came from.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
-from ...schema.records import short_repr
+from ...schema.records import packaged_table, short_repr
 from ...schema.slots import Slot
 
 ANY_SLOT: Final = "*"
@@ -36,8 +34,7 @@ LANGUAGE_FILES: Final = ("en", "de")
 @cache
 def language_tables(name: str) -> Mapping[str, Any]:
     """The tables of a language, read from its file once in a process."""
-    source = files(__package__ or "").joinpath(f"{name}.toml")
-    tables = tomllib.loads(source.read_text(encoding="utf-8"))
+    tables = packaged_table(__package__, f"{name}.toml")
     # Long patterns are wrapped in the file; a class of words is split at its spaces anyway.
     for section in ("clause", "kinds", "kin", "withdrawal"):
         for key, text in tables[section].items():

@@ -113,7 +113,7 @@ class ModelExtractor:
 
     def question(self, text: str, context: ExtractionContext) -> str:
         """All that an answer depends on apart from the text: the model and its instructions."""
-        instructions = instructions_of(text, context, offered_slots(context))
+        instructions = instructions_of([TextInContext(text, context)], offered_slots(context))
         return canonical_json([self._provider.id, instructions, context.vocabulary_version])
 
     def extract_in(self, text: str, context: ExtractionContext) -> Extraction:
@@ -227,13 +227,21 @@ def offered_slots(context: ExtractionContext) -> dict[str, Slot]:
     return slots
 
 
-def instructions_of(text: str, context: ExtractionContext, slots: Mapping[str, Slot]) -> str:
-    """What a model is told that reads one text."""
+def instructions_of(texts: Sequence[TextInContext], slots: Mapping[str, Slot]) -> str:
+    """What a model is told that reads one text, or several of one speaker."""
+    mark = mark_of(*(text for text, _ in texts))
+    frame = _FRAME_OF_SEVERAL.format(count=len(texts), mark=mark)
+    moment = "The moment of speaking stands above each text."
+    if len(texts) == 1:
+        frame = _FRAME_OF_ONE.format(mark=mark)
+        moment = f"The moment of speaking is {_moment_of(texts[0].context)}."
+    names = dict.fromkeys(name for _, context in texts for name in context.entities)
+
     return _INSTRUCTIONS.format(
-        frame=_FRAME_OF_ONE.format(mark=mark_of(text)),
-        moment=f"The moment of speaking is {_moment_of(context)}.",
-        speaker=_one_line(context.speaker or "unknown"),
-        entities=_names(context.entities),
+        frame=frame,
+        moment=moment,
+        speaker=_one_line(texts[0].context.speaker or "unknown"),
+        entities=", ".join(_one_line(name) for name in [*names][:_MOST_NAMES]) or "none",
         slots=_slot_lines(slots),
     )
 
@@ -242,11 +250,8 @@ def requests_of(
     text: str, context: ExtractionContext, slots: Mapping[str, Slot], *, most: int
 ) -> Iterator[ModelRequest]:
     """The requests about one text, each about so many of its characters at most."""
-    instructions, mark, schema = (
-        instructions_of(text, context, slots),
-        mark_of(text),
-        _schema(slots),
-    )
+    instructions = instructions_of([TextInContext(text, context)], slots)
+    mark, schema = mark_of(text), _schema(slots)
     for start in range(0, len(text), most):
         piece = text[start : start + most]
         yield ModelRequest(instructions, f"{mark}\n{piece}\n{mark}", schema)
@@ -258,27 +263,8 @@ def request_of_several(texts: Sequence[TextInContext], slots: Mapping[str, Slot]
     parts: list[str] = []
     for number, (text, context) in enumerate(texts, 1):
         parts += (f"{mark} text {number}, {_moment_of(context)}", text)
-    return ModelRequest(
-        _instructions_of_several(texts, slots, mark),
-        "\n".join([*parts, mark]),
-        _schema(slots, texts=len(texts)),
-    )
-
-
-def _instructions_of_several(
-    texts: Sequence[TextInContext], slots: Mapping[str, Slot], mark: str
-) -> str:
-    names: list[str] = []
-    for _, context in texts:
-        names += context.entities
-
-    return _INSTRUCTIONS.format(
-        frame=_FRAME_OF_SEVERAL.format(count=len(texts), mark=mark),
-        moment="The moment of speaking stands above each text.",
-        speaker=_one_line(texts[0].context.speaker or "unknown"),
-        entities=_names(list(dict.fromkeys(names))),
-        slots=_slot_lines(slots),
-    )
+    text = "\n".join([*parts, mark])
+    return ModelRequest(instructions_of(texts, slots), text, _schema(slots, texts=len(texts)))
 
 
 def mark_of(*texts: str) -> str:
@@ -330,10 +316,6 @@ def _slot_lines(slots: Mapping[str, Slot]) -> str:
         lines.append(f"- {name}: {slot.description} ({slot.value_type.value}; of {subjects}; "
                      f"{number})")  # fmt: skip
     return "\n".join(lines)
-
-
-def _names(entities: Sequence[str]) -> str:
-    return ", ".join(_one_line(name) for name in entities[:_MOST_NAMES]) or "none"
 
 
 def _moment_of(context: ExtractionContext) -> str:

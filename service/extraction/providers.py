@@ -80,7 +80,7 @@ class _SdkProvider:
         Raises:
             Unavailable: `extractor_unavailable` when the extra or the key is missing.
         """
-        self._library: Any = _library(self.kind)
+        self._library: Any = extractor_library(self.kind)
         self._model = model
         self.id = f"{self.kind}:{model}" + (f"@{base_url}" if base_url else "")
 
@@ -232,7 +232,12 @@ def _proposal(provider: str, answer: object, usage: Any, before: str, after: str
     )
 
 
-def _library(name: str) -> Any:
+def extractor_library(name: str) -> Any:
+    """The package that the extra of its name installs.
+
+    Raises:
+        Unavailable: `extractor_unavailable` where it is not installed.
+    """
     try:
         return import_module(name)
     except ModuleNotFoundError as error:

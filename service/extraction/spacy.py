@@ -12,13 +12,13 @@ Checklist: C-046.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from importlib import import_module
 from typing import Any, Final, Protocol
 
 from ...resolution.extract import Mention, MentionSource
 from ...schema.errors import InvalidInput, Unavailable
 from ...schema.principal import Scope
 from ...schema.slots import ENTITY_TYPES, UNKNOWN_TYPE
+from .providers import extractor_library
 
 CONFIDENCE: Final = 0.5
 """A pipeline states none of its own; half says: a guess."""
@@ -87,15 +87,7 @@ class SpacyMentions:
         Raises:
             Unavailable: `extractor_unavailable` when the extra or the model is not installed.
         """
-        try:
-            library: Any = import_module("spacy")
-        except ModuleNotFoundError as error:
-            if error.name != "spacy":
-                raise
-            raise Unavailable(
-                "spaCy is not installed; run: pip install 'tenure[spacy]'",
-                code="extractor_unavailable",
-            ) from error
+        library = extractor_library("spacy")
         try:
             return cls(library.load(model))
         except OSError as error:

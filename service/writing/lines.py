@@ -409,12 +409,10 @@ def table_lines(path: str | Path, mapping: str | Path | Mapping[str, Any] | None
     custom_mapping = None if mapping is None else read_mapping(mapping)
     delimiter = "\t" if ".tsv" in str(path).lower() else ","
     with stream_of(path) as raw:
-        yield from _csv_lines_lines(raw, custom_mapping, delimiter)
+        yield from _csv_lines(raw, custom_mapping, delimiter)
 
 
-def _csv_lines_lines(
-    raw: IO[bytes], custom_mapping: CsvMapping | None, delimiter: str
-) -> Iterator[Line]:
+def _csv_lines(raw: IO[bytes], custom_mapping: CsvMapping | None, delimiter: str) -> Iterator[Line]:
     encoding = custom_mapping.encoding if custom_mapping else "utf-8"
     # A comma may just be what a mapping has by default: a .tsv file is read with tabs all the same.
     if custom_mapping and custom_mapping.delimiter != ",":

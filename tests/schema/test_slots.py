@@ -89,9 +89,8 @@ def test_the_lists_a_tenant_may_extend() -> None:
 
 def test_a_slot_is_found_by_name_or_its_neighbours_are_named() -> None:
     assert BASE.slot("office").kind is SlotKind.LOCATION
-    with pytest.raises(InvalidInput, match="did you mean 'office'") as caught:
+    with refused(InvalidInput, "unknown_vocabulary", match="did you mean 'office'"):
         BASE.slot("ofice")
-    assert caught.value.code == "unknown_vocabulary"
 
 
 def test_a_definition_makes_a_new_vocabulary() -> None:
@@ -160,9 +159,10 @@ def test_a_task_type_may_have_one_of_the_four_as_parent() -> None:
     assert own.task_types("code_generation") == ("code_generation",)
     with refused(InvalidInput, "unknown_vocabulary"):
         own.task_types("sewing")
-    with pytest.raises(InvalidInput, match=r"the question is `query`.*data_extraction") as refusal:
+    with refused(
+        InvalidInput, "unknown_vocabulary", match=r"the question is `query`.*data_extraction"
+    ):
         own.task_types("Where does Sam live?")
-    assert refusal.value.code == "unknown_vocabulary"
     with pytest.raises(InvalidInput, match="parent task type"):
         own.define("task_type", TenantWord("elt", "too", parent="etl"))
 

@@ -278,8 +278,8 @@ def test_a_template_keeps_what_is_no_text(memory: Memory) -> None:
 
 def told_lines(error: TenureError) -> list[dict[str, Any]]:
     """The refused lines that an error's data has."""
-    refused: Any = error.data["refused"]
-    return list(refused)
+    lines: Any = error.data["refused"]
+    return list(lines)
 
 
 def lines_of(*events: Any) -> str:

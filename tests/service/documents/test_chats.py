@@ -10,6 +10,7 @@ import pytest
 from tenure import Principal, connect
 from tenure.schema.errors import InvalidInput
 from tenure.service.documents.chats import read_chats
+from tenure.tests.support.refusals import refused
 
 
 def node(number: int, parent: str | None, role: str, **content: object) -> dict[str, object]:
@@ -186,9 +187,8 @@ def test_dates_that_can_be_two_are_refused_until_they_are_stated():
     lines = (
         "".join(f"05/05/25, 10:0{n} - Ana: x\n" for n in range(3)) + "06/05/25, 10:00 - Ana: y\n"
     )
-    with pytest.raises(InvalidInput) as refusal:
+    with refused(InvalidInput, "ambiguous_dates"):
         read(lines.encode(), "chat.txt")
-    assert refusal.value.code == "ambiguous_dates"
     assert read(lines.encode(), "chat.txt", dates="day").messages[3].at.month == 5
     assert read(lines.encode(), "chat.txt", dates="month").messages[3].at.month == 6
     # The order of the file proves it where only one reading rises.

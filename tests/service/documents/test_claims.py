@@ -5,6 +5,7 @@ import pytest
 from tenure import Principal, connect
 from tenure.schema.errors import InvalidInput
 from tenure.service.extraction.claims import ExtractedClaim
+from tenure.tests.support.refusals import refused
 
 NAME = "people/sam.md"
 BEFORE = "# Sam\n\nSam Rivera works for Acme Corp.\n\n# Home\n\nSam Rivera lives in Lisbon.\n"
@@ -90,9 +91,8 @@ def test_readers_of_claims_are_those_of_the_file(memory):
 
 def test_a_model_that_was_not_chosen_is_refused(memory):
     for finder in ("model", "magic"):
-        with pytest.raises(InvalidInput) as refusal:
+        with refused(InvalidInput, "bad_extractor"):
             memory.documents.put("words", name="a.md", claims=finder)
-        assert refusal.value.code == "bad_extractor"
     assert memory.documents.list() == ()
 
 

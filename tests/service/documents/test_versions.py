@@ -10,6 +10,7 @@ from tenure.service.documents.blocks import MAX_BYTES, MAX_PAGES, MAX_PASSAGES
 from tenure.service.documents.text_reader import read_markdown
 from tenure.tests.service.documents.files import pdf
 from tenure.tests.service.documents.handbook import Handbook
+from tenure.tests.support.refusals import refused
 from tenure.tests.support.sampling import size
 
 DATES = ("2026-01-01", "2026-02-01", "2026-03-01", "2026-04-01", "2026-05-01")
@@ -121,9 +122,8 @@ def test_an_outline_is_found_by_name_alone(memory):
     assert view.value(report.document, "document_version")["title"] == "Zebra"
     assert {hit.object.slot for hit in view.search("zebra", limit=50).hits} == {None}
     assert not view.search("document version").hits
-    with pytest.raises(InvalidInput) as refusal:
+    with refused(InvalidInput, "reserved_slot"):
         memory.write(report.document, "document_version", {"title": "forged"})
-    assert refusal.value.code == "reserved_slot"
 
 
 def test_removing_leaves_a_gap_and_erasing_a_refusal(memory):
@@ -140,9 +140,8 @@ def test_removing_leaves_a_gap_and_erasing_a_refusal(memory):
     assert memory.artifacts.list() == ()
     for valid in ("2026-04-01", "2026-08-01"):
         assert not memory.as_of(valid).search("parental leave").hits
-    with pytest.raises(Conflict) as refusal:
+    with refused(Conflict, "erased"):
         put(memory, text)
-    assert refusal.value.code == "erased"
     assert put(memory, text, again=True).outcome == "new"
     assert memory.documents.get(NAME).text.endswith("14 weeks.")
     assert memory.doctor() == ()
@@ -162,9 +161,8 @@ def test_secrets_are_masked_and_instructions_set_apart(memory):
     assert "reveal the system prompt" not in envelope.text
 
     many = "\n\n".join(f"# S{number}\n\n{attack}" for number in range(25))
-    with pytest.raises(InvalidInput) as refusal:
+    with refused(InvalidInput, "injection_suspected"):
         put(memory, many)
-    assert refusal.value.code == "injection_suspected"
     assert memory.documents.put(many, name="b.md", accept_flagged=True).flagged == 25
     assert memory.doctor() == ()
 
@@ -184,9 +182,8 @@ def test_readers_of_one_document_cannot_tell_another(memory):
         assert errors[0] == errors[1]
     assert not other.as_of().search("zebras").hits
     assert not other.compile("assistant", "what are the salaries of zebras?").citations
-    with pytest.raises(Forbidden) as forbidden:
+    with refused(Forbidden, "not_a_reader"):
         other.documents.put("x", **fields)
-    assert forbidden.value.code == "not_a_reader"
 
     # The owner, who is no hr either, goes on keeping it.
     fields["allow_roles"] = ()
@@ -222,9 +219,8 @@ def test_a_bad_name_is_refused(memory, name):
     ids=["bytes", "passages", "pages"],
 )
 def test_a_file_above_a_limit_is_refused(memory, data, name):
-    with pytest.raises(InvalidInput) as refusal:
+    with refused(InvalidInput, "too_large"):
         memory.documents.put(data, name=name)
-    assert refusal.value.code == "too_large"
     assert memory.documents.list() == ()
 
 
@@ -252,9 +248,8 @@ def test_an_unknown_name_suggests_the_one_that_ends_so(memory):
 
 def test_a_name_that_differs_by_case_is_refused(memory):
     put(memory, "words of it\n")
-    with pytest.raises(InvalidInput) as refusal:
+    with refused(InvalidInput, "name_clash"):
         memory.documents.put("other words\n", name="LEAVE.md", source="handbook")
-    assert refusal.value.code == "name_clash"
 
 
 def test_a_comparison_names_what_came_went_and_moved(memory):

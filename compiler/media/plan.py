@@ -334,7 +334,8 @@ def _share_pool(entries: Sequence[MediaEntry], context: _PlanContext) -> list[Me
     claims: list[_Claim] = []
     for number, entry in enumerate(entries):
         if _size(entry):
-            claims.append(_claim(f"{number:05}", entry, context))
+            worth = claim_on_budget(entry.media, context.query_terms)
+            claims.append(_Claim(f"{number:05}", entry, least_tokens(entry, context), worth))
 
     # First who goes in at all, at its smallest; then what each gets of the rest.
     items = [Item(claim.id, claim.least_tokens, claim.worth) for claim in claims]
@@ -373,11 +374,6 @@ class _Claim(NamedTuple):
     least_tokens: int
     """The fewest tokens with which it can go in at all."""
     worth: int
-
-
-def _claim(name: str, entry: MediaEntry, context: _PlanContext) -> _Claim:
-    worth = claim_on_budget(entry.media, context.query_terms)
-    return _Claim(name, entry, least_tokens(entry, context), worth)
 
 
 def _rations(claims: Iterable[_Claim], pool: int) -> Mapping[str, int]:

@@ -133,11 +133,14 @@ class Asked:
     """Of `cut`: a budget that shows it; 0 where none is known."""
     name: str = ""
     """The subject as a reader may see it."""
+    near_names: tuple[str, ...] = ()
+    """Of a name that nobody has: known names that are spelt nearly alike, the nearest first."""
 
     @property
     def words(self) -> str:
-        """What is asked, in words."""
-        return f"{self.name} {self.slot.replace('_', ' ')}".strip()
+        """What is asked, in words, with the known names that may be meant."""
+        hint = f" (did you mean {' or '.join(self.near_names)}?)" if self.near_names else ""
+        return f"{self.name} {self.slot.replace('_', ' ')}".strip() + hint
 
 
 class Via(IntEnum):

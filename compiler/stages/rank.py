@@ -14,7 +14,7 @@ never depend on a float. Checklist C-032, C-079, C-133, C-134.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -124,7 +124,7 @@ def rank(
         passed_over.append((candidate, demotion))
     passed_over.sort(key=lambda pair: (-pair[0].relevance, pair[0].object_id))
 
-    past_facts = _past_facts(validated.ended_facts, links, admission, scale, verdicts)
+    past_facts = _past_facts(validated, links, admission, scale, verdicts)
     for candidate in past_facts:
         # To leave a masked value out of the unknown words would confirm it.
         if is_masked(candidate, snapshot, context):
@@ -519,7 +519,7 @@ def _order_turns(
 
 
 def _past_facts(
-    ended_facts: Iterable[tuple[Candidate, Verdict]],
+    validated: Validated,
     links: Links,
     admission: _Admission,
     scale: _Scale,
@@ -531,13 +531,19 @@ def _past_facts(
     """
     topic, canonical = admission.topic, scale.snapshot.known.canonical
     subjects = topic.names.keys() | topic.own
+    ended = [candidate for candidate, _ in validated.ended_facts]
+    valued_slots = frozenset[tuple[str | None, str]]()
+    if ended and topic.past:
+        valued_slots = frozenset(_valued_slots((*validated.candidates, *ended), topic, scale))
     asked_facts: list[Candidate] = []
-    for candidate, verdict in ended_facts:
+    for candidate, verdict in validated.ended_facts:
         version = version_of(candidate)
         value = version.details.value_entity_id or ""
-        is_linked = candidate.subject in subjects or canonical.get(value, value) in topic.names
         slot = version.details.slot or ""
-        is_asked = slot in topic.slots
+        is_valued = (candidate.subject, slot) in valued_slots
+        is_linked = candidate.subject in subjects or canonical.get(value, value) in topic.names
+        is_linked |= is_valued
+        is_asked = slot in topic.slots or is_valued
         if not links.asked:
             is_asked |= not topic.free_terms.isdisjoint(slot_terms(slot))
         if not is_asked and not is_masked(candidate, scale.snapshot, scale.context):
@@ -552,6 +558,28 @@ def _past_facts(
     for place, candidate in enumerate(asked_facts):
         asked_facts[place] = scale.with_score(candidate, (0, max(1, _PAST_WEIGHT - place)))
     return asked_facts
+
+
+def _valued_slots(
+    candidates: Iterable[Candidate], topic: Topic, scale: _Scale
+) -> Iterator[tuple[str | None, str]]:
+    """Yield each (subject, slot) of which the question names one value and may ask another.
+
+    "Who was CTO before Nina Okafor?" names no company. A masked value leads nowhere: to show what
+    came before it would confirm it.
+    """
+    canonical = scale.snapshot.known.canonical
+    for candidate in candidates:
+        version = candidate.version
+        slot = version.details.slot if version is not None else None
+        if version is None or not slot or is_masked(candidate, scale.snapshot, scale.context):
+            continue
+        if slot not in topic.slots and candidate.subject not in topic.names:
+            continue
+        value = version.details.value_entity_id or ""
+        words = value_terms(content_of(version).value_json)
+        if canonical.get(value, value) in topic.names or (words and words <= topic.terms):
+            yield candidate.subject, slot
 
 
 def _lift_ways(competing: Sequence[Candidate], relevances: list[int], links: Links) -> None:

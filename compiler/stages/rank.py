@@ -355,7 +355,8 @@ def _score_all(
         is_needed = is_vital(candidate, topic, links, context)
         if is_needed and not is_masked(candidate, snapshot, context):
             ranked = ranked._replace(vital=True)
-        candidates.append(ranked._replace(way=links.way_of(candidate.object_id)))
+        way = links.way_of(candidate.object_id)
+        candidates.append(ranked._replace(way=way) if way else ranked)
     return candidates, scorer
 
 

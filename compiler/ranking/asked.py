@@ -165,7 +165,7 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
         slot_words=frozenset(words),
         people=people_of(snapshot),
         own=own,
-        unknown=_unknown_names(wording, all_names | words),
+        unknown=content_terms(" ".join(_NAME.findall(wording))) - all_names - words,
         past=asks_past(context),
         whole=context.language.is_about_all(wording),
         phrases=phrases,
@@ -205,11 +205,6 @@ def _unbound_seeds(
 
     for raw in sorted(seeds)[:_MOST_SEEDS]:
         yield known.canonical.get(raw, raw), named[raw]
-
-
-def _unknown_names(wording: str, known: AbstractSet[str]) -> frozenset[str]:
-    """The terms of words that are written as names and belong to no known one."""
-    return content_terms(" ".join(_NAME.findall(wording))) - known
 
 
 def slots_of(

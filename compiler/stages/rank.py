@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Final
 
 from ...schema.claim import Version
@@ -98,7 +99,9 @@ def rank(
     for candidate in validated.candidates:
         detail, by_task = admission.answer(candidate)
         if detail:
-            verdicts.append(_irrelevant(candidate, detail))
+            reason = Reason.IRRELEVANT_TO_ACTIVE_TASK
+            verdict = Verdict(Stage.RANK, candidate.object_id, reason, detail, None, _IRRELEVANT)
+            verdicts.append(verdict)
         else:
             active.append(candidate._replace(by_task=True) if by_task else candidate)
     conflicts = _find_conflicts(active, admission)
@@ -156,11 +159,6 @@ def _asked_of(topic: Topic) -> tuple[tuple[str, str], ...]:
         return tuple((subject, "") for subject in sorted(topic.names))
     pairs = ((subject, slot) for subject in subjects for slot in slots)
     return tuple(pair for pair in pairs if pair not in topic.inverse)
-
-
-def _irrelevant(candidate: Candidate, detail: str) -> Verdict:
-    reason = Reason.IRRELEVANT_TO_ACTIVE_TASK
-    return Verdict(Stage.RANK, candidate.object_id, reason, detail, None, _IRRELEVANT)
 
 
 def _find_conflicts(active: Iterable[Candidate], admission: _Admission) -> dict[str, Verdict]:
@@ -355,8 +353,8 @@ def _score_all(
         is_needed = is_vital(candidate, topic, links, context)
         if is_needed and not is_masked(candidate, snapshot, context):
             ranked = ranked._replace(vital=True)
-        way = links.way_of(candidate.object_id)
-        candidates.append(ranked._replace(way=way) if way else ranked)
+        link_ids = links.way_of(candidate.object_id)
+        candidates.append(ranked._replace(way=link_ids) if link_ids else ranked)
     return candidates, scorer
 
 
@@ -532,25 +530,27 @@ def _past_facts(
     """
     topic, canonical = admission.topic, scale.snapshot.known.canonical
     subjects = topic.names.keys() | topic.own
-    ended = [candidate for candidate, _ in validated.ended_facts]
-    valued_slots = frozenset[tuple[str | None, str]]()
-    if ended and topic.past:
-        valued_slots = frozenset(_valued_slots((*validated.candidates, *ended), topic, scale))
+    past_candidates = [candidate for candidate, _ in validated.ended_facts]
+    if not (topic.past and past_candidates):
+        verdicts += map(itemgetter(1), validated.ended_facts)
+        return []
+    candidates = (*validated.candidates, *past_candidates)
+    valued_slots = frozenset(_valued_slots(candidates, topic, scale))
     asked_facts: list[Candidate] = []
     for candidate, verdict in validated.ended_facts:
         version = version_of(candidate)
         value = version.details.value_entity_id or ""
         slot = version.details.slot or ""
         is_valued = (candidate.subject, slot) in valued_slots
-        is_linked = candidate.subject in subjects or canonical.get(value, value) in topic.names
-        is_linked |= is_valued
+        is_linked = is_valued or candidate.subject in subjects
+        is_linked |= canonical.get(value, value) in topic.names
         is_asked = slot in topic.slots or is_valued
         if not links.asked:
             is_asked |= not topic.free_terms.isdisjoint(slot_terms(slot))
         if not is_asked and not is_masked(candidate, scale.snapshot, scale.context):
             words = value_terms(content_of(version).value_json)
             is_asked = bool(words) and words <= topic.free_terms
-        if topic.past and is_linked and is_asked and not admission.answer(candidate)[0]:
+        if is_linked and is_asked and not admission.answer(candidate)[0]:
             asked_facts.append(candidate._replace(via=candidate.via | Via.OUTDATED))
         else:
             verdicts.append(verdict)

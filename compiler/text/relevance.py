@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from ...schema.terms import content_terms, terms
@@ -104,9 +105,9 @@ def bm25(
     frequencies: Sequence[Frequencies], k1: float, b: float, background: Background | None
 ) -> list[float]:
     """The BM25 of each document, from how often it holds each term, and its length."""
-    holders = Counter(chain.from_iterable(counts for counts, _ in frequencies))
+    holders = Counter(chain.from_iterable(map(itemgetter(0), frequencies)))
     total = len(frequencies)
-    average = (sum(length for _, length in frequencies) or 1) / max(total, 1)
+    average = (sum(map(itemgetter(1), frequencies)) or 1) / max(total, 1)
 
     weights = bm25_weights(_statistics(background, Background(total, holders)))
 

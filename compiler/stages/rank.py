@@ -100,8 +100,8 @@ def rank(
         detail, by_task = admission.answer(candidate)
         if detail:
             reason = Reason.IRRELEVANT_TO_ACTIVE_TASK
-            verdict = Verdict(Stage.RANK, candidate.object_id, reason, detail, None, _IRRELEVANT)
-            verdicts.append(verdict)
+            refusal = Verdict(Stage.RANK, candidate.object_id, reason, detail, None, _IRRELEVANT)
+            verdicts.append(refusal)
         else:
             active.append(candidate._replace(by_task=True) if by_task else candidate)
     conflicts = _find_conflicts(active, admission)

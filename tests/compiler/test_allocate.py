@@ -315,33 +315,34 @@ class TestGrid:
         assert answer.used_tokens == 1500
 
 
-class TestInput:
-    @pytest.mark.parametrize(
-        "change",
-        [
-            {"w": -1},
-            {"w": 1.5},
-            {"w": 1.0000001},
-            {"alpha": -0.1},
-            {"alpha": math.nan},
-            {"w": math.inf},
-            {"w": True},
-            {"w": "1"},
-            {"alpha": 1e13},
-            {"beta": 0},
-            {"cost": -1},
-            {"base": math.nan},
-            {"t_min": 60},
-            {"t_min": -1},
-            {"t_min": 1.5},
-            {"t_max": True},
-            {"t_max": 10**13},
-        ],
-    )
-    def test_a_malformed_section_is_refused(self, change: dict[str, Any]) -> None:
-        with refused(InvalidInput, "bad_section", match="'a'"):
-            section("a", **change)
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"w": -1},
+        {"w": 1.5},
+        {"w": 1.0000001},
+        {"alpha": -0.1},
+        {"alpha": math.nan},
+        {"w": math.inf},
+        {"w": True},
+        {"w": "1"},
+        {"alpha": 1e13},
+        {"beta": 0},
+        {"cost": -1},
+        {"base": math.nan},
+        {"t_min": 60},
+        {"t_min": -1},
+        {"t_min": 1.5},
+        {"t_max": True},
+        {"t_max": 10**13},
+    ],
+)
+def test_a_malformed_section_is_refused(change: dict[str, Any]) -> None:
+    with refused(InvalidInput, "bad_section", match="'a'"):
+        section("a", **change)
 
+
+class TestInput:
     def test_an_id_twice_is_refused(self) -> None:
         with pytest.raises(InvalidInput, match="twice"):
             allocate([section("a"), section("b"), section("a")], 10)

@@ -66,7 +66,7 @@ from .stages.rank import rank
 from .stages.rescue import rescue
 from .stages.resolve import resolve
 from .stages.validate import validate
-from .tokens.capabilities import ReservePolicy, capability, compile_budget, elastic_tokens
+from .tokens.capabilities import capability, compile_budget, elastic_tokens
 from .tokens.counting import counter_for
 from .trace.manifest import (
     Manifest,
@@ -114,13 +114,7 @@ def context_of(request: CompileRequest, circumstances: Circumstances) -> Compile
         InvalidInput: `unknown_vocabulary` for a task type or profile.
     """
     rules, model = circumstances.policy.compile, capability(request.model)
-    reserve = ReservePolicy(
-        least_tokens=rules.reserve_floor,
-        share_permille=round(1000 * rules.reserve_share),
-        small_window=rules.small_window,
-        framing_tokens=rules.framing_tokens,
-    )
-    budget = compile_budget(request.budget_tokens, request.reserve_tokens, model, reserve)
+    budget = compile_budget(request.budget_tokens, request.reserve_tokens, model, rules)
 
     # Media are planned first: what they take with the text is not there for it.
     counter = counter_for(request.model)

@@ -465,6 +465,8 @@ export type AskedAnswer = {
   budget_tokens?: number;
   /** The subject as a reader may see it. */
   name?: string;
+  /** Of a name that nobody has: known names that are spelt nearly alike, the nearest first. */
+  near_names?: Array<string>;
   /** What shows it, or would; never of what is withheld. */
   object_ids?: Array<string>;
   /** The slot, or empty for the subject as a whole. */

@@ -33,6 +33,7 @@ from dataclasses import dataclass, fields
 from heapq import heapify, heappop, heappush
 from itertools import combinations, pairwise
 from math import fsum, log1p
+from operator import attrgetter
 from typing import Final, NamedTuple, cast
 
 from ...schema.errors import ContextBudgetExhausted, InvalidInput, did_you_mean
@@ -44,6 +45,7 @@ _REQUIRED_FIELDS: Final = 6
 """The first fields of a section, which have no default."""
 _MOST_OPTIONAL: Final = 10
 """Optional sections of one call, whose sets are all tried."""
+_FLOOR: Final = attrgetter("section.t_min")
 
 Curve = Sequence[tuple[int, float]]
 """(tokens, utility) points of a concave curve from (0, 0) on."""
@@ -140,7 +142,7 @@ def allocate(
         reason = f"at most {_MOST_OPTIONAL} sections may be optional, got {len(optional)}"
         raise _bad_section(optional[_MOST_OPTIONAL].section.id, reason)
 
-    floors = sum(item.section.t_min for item in required)
+    floors = sum(map(_FLOOR, required))
     if floors > budget:
         raise ContextBudgetExhausted(
             f"the required sections need at least {floors} tokens and the budget is {budget}: "
@@ -155,7 +157,7 @@ def allocate(
     for size in range(len(optional) + 1):
         for further in combinations(optional, size):
             members = sorted((*required, *further), key=lambda item: item.section.id)
-            room = budget - sum(item.section.t_min for item in members)
+            room = budget - sum(map(_FLOOR, members))
             if room >= 0:
                 solutions.append(_solve(members, room, quantum))
 
@@ -167,7 +169,7 @@ def allocate(
         included_ids=best.ids,
         used_tokens=sum(best.tokens),
         objective=best.value,
-        shadow_price=significant(_price(best.members, budget - best.floors)),
+        shadow_price=significant(_price(best.members, budget - sum(map(_FLOOR, best.members)))),
     )
 
 
@@ -178,10 +180,6 @@ class _Solution(NamedTuple):
     ids: tuple[str, ...]
     tokens: tuple[int, ...]
     members: tuple[Marginal, ...]
-
-    @property
-    def floors(self) -> int:
-        return sum(item.section.t_min for item in self.members)
 
 
 def _solve(members: Sequence[Marginal], room: int, quantum: int) -> _Solution:

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from ...schema.errors import InvalidInput, unknown
 from ...schema.policy import SIGNALS_SHIPPED, BudgetProfileRule, SignalRule
@@ -35,15 +34,14 @@ class Layer(StrEnum):
     CONVERSATION = "conversation"
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """The least and the most of the budget that a layer takes, in permille of it."""
+class SectionShare(NamedTuple):
+    """The least and the most of the budget that a layer or a section takes, in permille of it."""
 
     floor: int
     ceiling: int
 
 
-def profile(name: str, rules: Sequence[BudgetProfileRule]) -> Mapping[Layer, Share]:
+def profile(name: str, rules: Sequence[BudgetProfileRule]) -> Mapping[Layer, SectionShare]:
     """The shares of a profile of the policy.
 
     Raises:
@@ -51,9 +49,9 @@ def profile(name: str, rules: Sequence[BudgetProfileRule]) -> Mapping[Layer, Sha
     """
     for rule in rules:
         if rule.name == name:
-            shares: dict[Layer, Share] = {}
+            shares: dict[Layer, SectionShare] = {}
             for row in rule.shares:
-                shares[Layer(row.layer)] = Share(row.floor, row.ceiling)
+                shares[Layer(row.layer)] = SectionShare(row.floor, row.ceiling)
             return shares
 
     raise unknown("profile", name, [rule.name for rule in rules])

@@ -388,7 +388,8 @@ def _fact(piece: Piece, candidate: Candidate, view: _View, changes: list[TextCha
         return piece._replace(text=_MASK) if masked else _with_date(piece, candidate, view)
 
     # The stored text is there to be found: it may hold a masked value or an old name.
-    value = _MASK if masked else _no_row(shown_value(version, view.names))
+    # Its own signs of a row are escaped, so that it forges no cell and no anchor.
+    value = _MASK if masked else _ROW_SIGN.sub(r"\\\g<0>", shown_value(version, view.names))
     label = one_line(view.names.get(subject, ""))
     since = _extent(version, is_over=bool(candidate.via & Via.OUTDATED))
     cell = f"{slot.replace('_', ' ')} = {value}{since}"
@@ -411,11 +412,6 @@ def _extent(version: Version, *, is_over: bool) -> str:
     if first[:10] != last[:10]:
         first, last = first[:10], last[:10]
     return f" ({start or first} to {last})" if first else f" (until {last})"
-
-
-def _no_row(text: str) -> str:
-    """A text with its own signs of a row escaped, so that it forges no cell and no anchor."""
-    return _ROW_SIGN.sub(r"\\\g<0>", text)
 
 
 def _with_date(piece: Piece, candidate: Candidate, view: _View) -> Piece:

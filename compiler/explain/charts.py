@@ -66,13 +66,14 @@ class BarPart:
 
 
 @dataclass(frozen=True, slots=True)
-class LegendLine:
-    """A section, or what stays free, with its colour and tokens."""
+class PlacedWords:
+    """A line of a legend, or the word over a column."""
 
     text: str
-    fill: str
     x: int
     y: int
+    room: int
+    fill: str = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class BudgetBar:
 
     frame: ChartFrame
     parts: tuple[BarPart, ...]
-    legend: tuple[LegendLine, ...]
+    legend: tuple[PlacedWords, ...]
     height: int = _BAR
 
 
@@ -92,7 +93,7 @@ def budget_bar(report: EnvelopeReport, *, alone: bool) -> BudgetBar:
     length = max(1, sum(use.tokens for use in report.sections) + free)
 
     parts: list[BarPart] = []
-    legend: list[LegendLine] = []
+    legend: list[PlacedWords] = []
     before = 0
 
     for number, use in enumerate(report.sections):
@@ -118,9 +119,10 @@ def budget_bar(report: EnvelopeReport, *, alone: bool) -> BudgetBar:
     return BudgetBar(frame, tuple(parts), tuple(legend))
 
 
-def _legend_line(position: int, text: str, fill: str) -> LegendLine:
+def _legend_line(position: int, text: str, fill: str) -> PlacedWords:
     line, column = divmod(position, _COLUMNS)
-    return LegendLine(text, fill, column * (WIDTH // _COLUMNS), _BAR + 12 + line * _LINE)
+    x, y, room = column * (WIDTH // _COLUMNS), _BAR + 12 + line * _LINE, WIDTH // _COLUMNS - 20
+    return PlacedWords(text, x, y, room, fill)
 
 
 def fit_text(text: str, room: int) -> str:

@@ -14,7 +14,7 @@ from typing import Final
 
 from ...schema.compile_terms import Reason
 from ..ir.records import Via
-from .charts import FILLS, ChartFrame, plural
+from .charts import FILLS, ChartFrame, PlacedWords, plural
 from .report import EnvelopeReport, entries
 
 _ROWS: Final = 60
@@ -103,16 +103,6 @@ def found_by(via: int) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnHead:
-    """The word over a column of the graph."""
-
-    text: str
-    x: int
-    y: int
-    room: int
-
-
-@dataclass(frozen=True, slots=True)
 class GraphNode:
     """An origin, an object or a block, as a box with words."""
 
@@ -128,7 +118,7 @@ class LineageGraph:
     """Origins on the left, the objects they gave in the middle, blocks on the right."""
 
     frame: ChartFrame
-    heads: tuple[ColumnHead, ...]
+    heads: tuple[PlacedWords, ...]
     paths: tuple[str, ...]
     nodes: tuple[GraphNode, ...]
     node_height: int = _NODE
@@ -155,13 +145,13 @@ def lineage_graph(report: EnvelopeReport, *, alone: bool) -> LineageGraph:
         alone,
     )
 
-    heads: list[ColumnHead] = []
+    heads: list[PlacedWords] = []
     for (left, width), word in zip(_COLUMNS, ("from", "object", "block"), strict=True):
-        heads.append(ColumnHead(word, left + 4, 16, width))
+        heads.append(PlacedWords(word, left + 4, 16, width))
 
     if surplus > 0:
         y = _TOP + _STEP * len(rows) + 18
-        heads.append(ColumnHead(f"and {surplus:,} more", _COLUMNS[1][0], y, 300))
+        heads.append(PlacedWords(f"and {surplus:,} more", _COLUMNS[1][0], y, 300))
 
     zones: dict[int, str] = {}
     for entry in entries(report):

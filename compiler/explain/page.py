@@ -44,7 +44,7 @@ def page(report: EnvelopeReport, words: Mapping[str, str]) -> str:
     """A whole HTML document; `words` are the opening words of objects by their ids."""
     from markupsafe import Markup
 
-    style = _source("page.css")
+    style, cache_facts = _source("page.css"), report.trace.cache_metadata.items()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return _fill(
         "page.jinja",
@@ -62,7 +62,7 @@ def page(report: EnvelopeReport, words: Mapping[str, str]) -> str:
         omissions=omissions(report, words),
         graph=lineage_graph(report, alone=False),
         descents=descents(report),
-        cache_facts=_cache_facts(report),
+        cache_facts=[fact for fact in cache_facts if isinstance(fact[1], str | int | float)],
         metrics=_metrics(report),
         suspicions=diagnosis(report.trace, report.quality),
     )
@@ -120,11 +120,6 @@ def _metrics(report: EnvelopeReport) -> list[tuple[object, ...]]:
         bounds = f"{target.floor:g} to {target.ceiling:g}"
         rows.append((name, value, bounds, stands(name, quality)))
     return rows
-
-
-def _cache_facts(report: EnvelopeReport) -> list[tuple[str, object]]:
-    metadata = report.trace.cache_metadata
-    return [(name, fact) for name, fact in metadata.items() if isinstance(fact, str | int | float)]
 
 
 def _fill(template: str, **values: Any) -> str:

@@ -202,8 +202,8 @@ def _rows(group: tuple[Piece, ...], anchors: Mapping[str, str]) -> str:
             lines.append(fact_rows([(anchors[piece.object_id], piece.text)]))
         elif piece.label in labels:
             members = labels.pop(piece.label)
-            cells = [(member.cell, anchors[member.object_id]) for member in members]
-            lines.append(row_text(piece.label, cells))
+            cells = [f"{member.cell} [{anchors[member.object_id]}]" for member in members]
+            lines.append(" | ".join([piece.label, *cells]))
     return "\n".join(lines)
 
 
@@ -237,12 +237,3 @@ def heading_tokens(section: SectionName, counter: TokenCounter) -> int:
 def label_tokens(label: str, counter: TokenCounter) -> int:
     """Return the tokens of the head of a row."""
     return counter.upper_bound(label + "\n")
-
-
-def row_text(label: str, cells: Iterable[tuple[str, str]]) -> str:
-    """Return a row of (cell, anchor) pairs.
-
-    >>> row_text("Sam", [("office = Chicago", "3")])
-    'Sam | office = Chicago [3]'
-    """
-    return " | ".join((label, *(f"{cell} [{anchor}]" for cell, anchor in cells)))

@@ -23,7 +23,8 @@ from typing import Final
 
 from ...schema.compile_terms import SECTIONS, OverflowPolicy, Reason, SectionName
 from ..budget.allocate import concave_envelope, divide
-from ..ir.context import CompileContext, SectionShare
+from ..budget.profiles import SectionShare
+from ..ir.context import CompileContext
 from ..ir.records import Piece, Short
 from ..text.relevance import FULL, terms_of
 from ..tokens.capabilities import capability

@@ -78,10 +78,12 @@ class Prices:
         if known is None:
             section, frame, head = piece.section, piece.frame, piece.head
             tokens = piece_tokens(piece, self.counter)
+            # Its score, less where it is long.
+            worth = piece.value * FAIR_TOKENS // max(FAIR_TOKENS, tokens)
             known = self._bills[id(piece)] = Bill(
                 piece,
                 tokens,
-                (not is_wanted(piece), -_worth(piece, tokens), piece.object_id),
+                (not is_wanted(piece), -worth, piece.object_id),
                 section,
                 (section, frame) if frame else None,
                 (section, head) if head else None,
@@ -196,15 +198,11 @@ class Ledger:
 
     def trial(self) -> Ledger:
         """A ledger in which the same frames are open, to try pieces in."""
-        return Ledger(
-            self.context,
-            self.room,
-            self.prices,
-            headings=set(self.headings),
-            frames=set(self.frames),
-            heads=set(self.heads),
-            spending=dict(self.spending),
-        )
+        trial = Ledger(self.context, self.room, self.prices, spending=dict(self.spending))
+        trial.headings |= self.headings
+        trial.frames |= self.frames
+        trial.heads |= self.heads
+        return trial
 
 
 @dataclass(slots=True)
@@ -270,11 +268,6 @@ class Rung:
             for piece in ledger.pieces
             if len(piece.object_ids) == 1 or piece.section is not SectionName.HISTORY
         }
-
-
-def _worth(piece: Piece, tokens: int) -> int:
-    """What a piece is worth: its score, less where it is long."""
-    return piece.value * FAIR_TOKENS // max(FAIR_TOKENS, tokens)
 
 
 def is_wanted(piece: Piece) -> bool:

@@ -71,7 +71,8 @@ def excerpt(
 
     # Room for two marks, since a gap may come before the sentences and behind them.
     left = room - counter.upper_bound(MISSING) * 2
-    if _names_media(piece):  # whatever is left out, its original can be asked for
+    if piece.item is not None and isinstance(piece.item.part, Media):
+        # Whatever is left out, its original can be asked for.
         numbers.append(0)
         left -= counter.upper_bound(units[0]) + 4
     for index, _ in ranked([units[place] for place in places], terms, known):
@@ -98,10 +99,6 @@ def _short(piece: Piece, original: str, conversion: Conversion, counter: TokenCo
         counter.count(piece.text),
         fidelity(original, piece.text, counter),
     )
-
-
-def _names_media(piece: Piece) -> bool:
-    return piece.item is not None and isinstance(piece.item.part, Media)
 
 
 def _join(units: Sequence[str], numbers: Sequence[int]) -> str:

@@ -65,7 +65,10 @@ def mark_passages(
             continue
 
         words = content_terms(content.text)
-        claimed_words = _words_of(own_claims)
+        claim_texts = [
+            claim.content.normalized_claim for claim in own_claims if claim.content is not None
+        ]
+        claimed_words = content_terms("\n".join(claim_texts))
         via = proposal.via
         answers = any(_denies(claim, open_slots, context.point) for claim in own_claims)
         if not answers:
@@ -86,12 +89,6 @@ def _names_value(claim: Version, terms: frozenset[str]) -> bool:
         return False
     value = _value_terms(claim.content, claim.details)
     return bool(value) and value <= terms
-
-
-def _words_of(claims: Iterable[Version]) -> frozenset[str]:
-    """The content terms of what some claims say."""
-    texts = [claim.content.normalized_claim for claim in claims if claim.content is not None]
-    return content_terms("\n".join(texts))
 
 
 def _open_slots(rows: Iterable[Proposal], context: CompileContext) -> frozenset[str]:
@@ -144,10 +141,6 @@ def _value_of(version: Version) -> tuple[str, str]:
     return claim.slot_key, claim.value_key
 
 
-def _is_believed(version: Version, point: Point) -> bool:
-    return version.row.tx_start <= point.tx_us < version.row.tx_end
-
-
 def _value_terms(content: Content, details: Details) -> frozenset[str]:
     """The words of a value; an entity's name comes after the slot's in the claim."""
     if details.value_entity_id is None:
@@ -164,7 +157,8 @@ def _decides(version: Version, point: Point) -> bool:
     row = version.row
     is_last = row.look.head or row.claim.op is Op.DENY
     leads = is_last and row.look.status is not Status.OVERRIDDEN
-    return _is_believed(version, point) and leads and point.valid_us < row.interval.end_us
+    is_believed = row.tx_start <= point.tx_us < row.tx_end
+    return is_believed and leads and point.valid_us < row.interval.end_us
 
 
 def rival_ask(rows: Iterable[Proposal], context: CompileContext) -> Ask | None:

@@ -40,6 +40,7 @@ from ..ir.records import (
     Snapshot,
     VectorIndex,
     Via,
+    content_of,
     guessed,
     masks,
     members_of,
@@ -490,7 +491,10 @@ def leading_subjects(
 
     terms_of_subject: dict[str, set[str]] = {}
     for subject, version in facts:
-        terms_of_subject.setdefault(subject, set()).update(terms & _claim_terms(version))
+        # The words of a raw text around a fact lead nowhere.
+        content = content_of(version)
+        words = terms_of(content.normalized_claim or content.text)
+        terms_of_subject.setdefault(subject, set()).update(terms & words)
 
     covers = covers_of(terms, terms_of_subject)
     best = max(covers.values(), default=0.0)
@@ -519,9 +523,3 @@ def _is_fact(version: Version, candidates: Candidates) -> bool:
     if not version.visible or version.content is None or details.slot is None:
         return False
     return not masks(details, candidates.context, candidates.own_ids)
-
-
-def _claim_terms(version: Version) -> frozenset[str]:
-    """The terms of what a fact says; the words of a raw text around it lead nowhere."""
-    content = version.content
-    return terms_of(content.normalized_claim or content.text) if content else frozenset()

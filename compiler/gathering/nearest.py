@@ -67,7 +67,8 @@ def _surplus(page: Neighbours, room: int) -> list[str]:
     """The texts behind those that fill their room, the nearest first."""
     sizes: dict[str, int] = {}
     for version in page.versions:
-        if _is_page(version) and version.content is not None:
+        is_page = version.details.slot is None and not is_talk(version)
+        if is_page and version.content is not None:
             sizes[version.row.claim.object_id] = len(version.content.terms)
 
     order: list[str] = []
@@ -76,11 +77,6 @@ def _surplus(page: Neighbours, room: int) -> list[str]:
         if sizes.get(score.object_id):
             order.append(score.object_id)
     return beyond_room(order, sizes, room)
-
-
-def _is_page(version: Version) -> bool:
-    """Whether a version is a text that nobody said."""
-    return version.details.slot is None and not is_talk(version)
 
 
 def _with_facts(page: Neighbours, facts: Neighbours, surplus_ids: Sequence[str]) -> Neighbours:

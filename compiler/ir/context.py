@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from ...schema.errors import Forbidden, InvalidInput
 from ...schema.language import NO_LANGUAGE, Language
@@ -28,7 +28,7 @@ from ...schema.records import FrozenDict
 from ...schema.slots import SourceKind, Vocabulary
 from ...schema.terms import content_terms
 from ...store.port.store import Point
-from ..budget.profiles import Layer, profile, section_weights
+from ..budget.profiles import Layer, SectionShare, profile, section_weights
 from ..media.plan import MediaEntry, MediaPlan
 from ..request.request import CompileRequest
 from ..tokens.counting import TokenCounter
@@ -46,7 +46,7 @@ SHAPES: Final[Mapping[str, tuple[str, ...]]] = FrozenDict(
 Watch = Callable[[str], AbstractContextManager[object]]
 """What lasts as long as the step of a name: "gather", or one of the ten stages."""
 
-COMPILER_VERSION: Final = "6"
+COMPILER_VERSION: Final = "7"
 """Raised whenever the same inputs would give other bytes; a manifest of another is refused."""
 
 NO_MEDIA: Final = MediaPlan()
@@ -95,13 +95,6 @@ def question_terms(
 @lru_cache(maxsize=16)  # few: the stages of one compile ask alike, and a request may be long
 def _terms_of_question(text: str) -> frozenset[str]:
     return content_terms(text)
-
-
-class SectionShare(NamedTuple):
-    """What a section takes of the budget, in thousandths."""
-
-    floor: int
-    ceiling: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,9 +188,7 @@ def shares_of(profile_name: str, rules: CompilePolicy) -> Mapping[str, SectionSh
 
     shares_of_layers = profile(profile_name, rules.profiles)
     for layer, section in _SECTION_OF_LAYER.items():
-        shares[section] = SectionShare(
-            shares_of_layers[layer].floor, shares_of_layers[layer].ceiling
-        )
+        shares[section] = shares_of_layers[layer]
     return shares
 
 

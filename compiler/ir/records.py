@@ -133,11 +133,14 @@ class Asked:
     """Of `cut`: a budget that shows it; 0 where none is known."""
     name: str = ""
     """The subject as a reader may see it."""
+    near_names: tuple[str, ...] = ()
+    """Of a name that nobody has: known names that are spelt nearly alike, the nearest first."""
 
     @property
     def words(self) -> str:
-        """What is asked, in words."""
-        return f"{self.name} {self.slot.replace('_', ' ')}".strip()
+        """What is asked, in words, with the known names that may be meant."""
+        hint = f" (did you mean {' or '.join(self.near_names)}?)" if self.near_names else ""
+        return f"{self.name} {self.slot.replace('_', ' ')}".strip() + hint
 
 
 class Via(IntEnum):
@@ -294,29 +297,21 @@ def members_of(known: Known, entity_id: str) -> tuple[str, ...]:
 class RequestItem(NamedTuple):
     """An item of the request."""
 
-    object_id: str
     section: SectionName
     level: int
     origin: str
     text: str
     """What is rendered, before containment."""
-    position: int
-    """Its place in its list, which sequences keep."""
     part: Part
     """The typed part of the request it is; None for the goal, the step and the request itself."""
+    object_id: str = ""
+    position: int = 0
+    """Its place in its list, which sequences keep."""
 
     @property
     def object_type(self) -> ObjectType:
         """Return what kind of context object the item is (C-015)."""
         return _TYPE_OF_SECTION.get(self.section, ObjectType.ACTIONABLE_CONSTRAINT)
-
-
-class _Draft(NamedTuple):
-    section: SectionName
-    level: int
-    origin: str
-    text: str
-    part: Part
 
 
 def items_of_request(
@@ -337,16 +332,19 @@ def items_of_request(
         occurrence = occurrences[key] = occurrences.get(key, 0) + 1
         name = canonical_json([principal.tenant, draft.section.value, content, occurrence])
         position = positions[draft.section] = positions.get(draft.section, -1) + 1
-        items.append(RequestItem(str(uuid5(_NAMESPACE, name)), *draft[:4], position, draft.part))
+        object_id = str(uuid5(_NAMESPACE, name))
+        items.append(draft._replace(object_id=object_id, position=position))
     return tuple(items)
 
 
-def _drafts(request: CompileRequest, ceiling: int, media_texts: Sequence[str]) -> Iterator[_Draft]:
+def _drafts(
+    request: CompileRequest, ceiling: int, media_texts: Sequence[str]
+) -> Iterator[RequestItem]:
     # A larger level is weaker: what an item claims for itself can only lower its trust.
     user_level = max(ceiling, int(Authority.USER))
     for tool in request.tools:
         own_level = user_level if tool.authority_level is None else tool.authority_level
-        yield _Draft(
+        yield RequestItem(
             _S.TOOLS,
             max(ceiling, own_level),
             tool.origin or "request://tools",
@@ -354,11 +352,11 @@ def _drafts(request: CompileRequest, ceiling: int, media_texts: Sequence[str]) -
             tool,
         )
     for skill in request.skills:
-        yield _Draft(_S.SKILLS, ceiling, "request://skills", _with_name(skill), skill)
+        yield RequestItem(_S.SKILLS, ceiling, "request://skills", _with_name(skill), skill)
     if request.goal:
-        yield _Draft(_S.TASK_CONTRACT, ceiling, "request://goal", request.goal, None)
+        yield RequestItem(_S.TASK_CONTRACT, ceiling, "request://goal", request.goal, None)
     for rule in request.constraints:
-        yield _Draft(_S.TASK_CONTRACT, ceiling, "request://constraints", rule.text, rule)
+        yield RequestItem(_S.TASK_CONTRACT, ceiling, "request://constraints", rule.text, rule)
     for pin in request.pinned:
         yield _evidence(_S.PINNED_KNOWLEDGE, pin, ceiling)
     for turn in request.history:
@@ -366,37 +364,41 @@ def _drafts(request: CompileRequest, ceiling: int, media_texts: Sequence[str]) -
     for evidence in request.evidence:
         yield _evidence(_S.EVIDENCE, evidence, ceiling)
     for media, text in zip(request.media, media_texts, strict=True):
-        yield _Draft(_S.EVIDENCE, _WEAKEST, media.origin, text, media)
+        yield RequestItem(_S.EVIDENCE, _WEAKEST, media.origin, text, media)
     for lesson in request.errors:
         level = max(ceiling, int(Authority.INFERRED_MEMORY))
-        yield _Draft(_S.ERRORS, level, "request://errors", _with_name(lesson), lesson)
+        yield RequestItem(_S.ERRORS, level, "request://errors", _with_name(lesson), lesson)
     for note in request.progress:
-        yield _Draft(_S.TASK_PROGRESS, user_level, "request://progress", _with_name(note), note)
+        yield RequestItem(
+            _S.TASK_PROGRESS, user_level, "request://progress", _with_name(note), note
+        )
     if request.step:
-        yield _Draft(_S.TASK_PROGRESS, user_level, "request://step", f"Now: {request.step}", None)
+        yield RequestItem(
+            _S.TASK_PROGRESS, user_level, "request://step", f"Now: {request.step}", None
+        )
     for item in request.acceptance:
-        yield _Draft(_S.ACCEPTANCE, ceiling, "request://acceptance", item.text, item)
+        yield RequestItem(_S.ACCEPTANCE, ceiling, "request://acceptance", item.text, item)
     if request.wish:
-        yield _Draft(_S.USER_REQUEST, user_level, "request://user", request.wish, None)
+        yield RequestItem(_S.USER_REQUEST, user_level, "request://user", request.wish, None)
 
 
 def _with_name(note: NamedText) -> str:
     return f"{note.name}: {note.text}" if note.name else note.text
 
 
-def _evidence(section: SectionName, evidence: Evidence, ceiling: int) -> _Draft:
+def _evidence(section: SectionName, evidence: Evidence, ceiling: int) -> RequestItem:
     own_level = _WEAKEST if evidence.authority_level is None else evidence.authority_level
     level = max(ceiling, own_level)
     text = f"{evidence.title}\n{evidence.text}" if evidence.title else evidence.text
-    return _Draft(section, level, evidence.origin, text, evidence)
+    return RequestItem(section, level, evidence.origin, text, evidence)
 
 
-def _turn(turn: Turn, ceiling: int) -> _Draft:
+def _turn(turn: Turn, ceiling: int) -> RequestItem:
     level = max(ceiling, _LEVEL_OF_ROLE[turn.role])
     name = f"/{turn.name}" if turn.name else ""
     # renderers give `system://` turns a provider's system role: only who may speak so gets it
     speaker = "request" if turn.role is Role.SYSTEM and ceiling > 1 else turn.role.value
-    return _Draft(_S.HISTORY, level, f"{speaker}://history{name}", turn.text, turn)
+    return RequestItem(_S.HISTORY, level, f"{speaker}://history{name}", turn.text, turn)
 
 
 def tool_text(tool: Tool) -> str:
@@ -641,6 +643,9 @@ _BY_CONTENT = Via.TEXT | Via.VECTOR
 
 def masks(details: Details, context: CompileContext, own_ids: OwnIds) -> bool:
     """Tell whether personal data is hidden from this caller, who is these entities."""
+    # Asked of every row by several stages, and hardly any row has a label.
+    if not details.sensitivity:
+        return False
     roles = context.rules.show_personal_to
     is_masked = masked_for(context.principal, details, roles=roles)
     return is_masked and not own_ids.covers(details, context.principal)

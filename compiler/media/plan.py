@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ...schema.compile_terms import OverflowPolicy
 from ...schema.errors import ContextBudgetExhausted, InvalidInput
@@ -331,73 +331,49 @@ def _share_pool(entries: Sequence[MediaEntry], context: _PlanContext) -> list[Me
     The items of greatest worth whose smallest versions fit together stay; the pool is then
     divided between them.
     """
-    claims: list[_Claim] = []
+    claims: dict[str, tuple[MediaEntry, Section]] = {}
+    items: list[Item] = []
     for number, entry in enumerate(entries):
-        if _size(entry):
-            claims.append(_claim(f"{number:05}", entry, context))
+        size = _size(entry)
+        if not size:
+            continue
+        name, worth = f"{number:05}", claim_on_budget(entry.media, context.query_terms)
+        floor = least_tokens(entry, context)
+        items.append(Item(name, floor, worth))
+        # Half of a token's worth is lost after a quarter of the item: the first segments and rows
+        # say most.
+        beta = max(1.0, size / 4)
+        section = Section(name, worth / 1000, alpha=float(size), beta=beta, t_min=floor, t_max=size)
+        claims[name] = entry, section
 
     # First who goes in at all, at its smallest; then what each gets of the rest.
-    items = [Item(claim.id, claim.least_tokens, claim.worth) for claim in claims]
-    selection = knapsack(items, context.pool)
-    winners = [claim for claim in claims if claim.id in selection]
-
+    winners = {name: claims[name] for name in knapsack(items, context.pool)}
     plans: dict[str, MediaEntry] = {}
-    rations = _rations(winners, context.pool)
-    for claim in winners:
-        if claim.entry.media.kind is not MediaKind.IMAGE:
-            plans[claim.id] = smaller(claim.entry, rations[claim.id], context)
+    rations = _rations(winners.values(), context.pool)
+    for name, (entry, _) in winners.items():
+        if entry.media.kind is not MediaKind.IMAGE:
+            plans[name] = smaller(entry, rations[name], context)
 
     # Segments and rows come in lumps and leave something over, pictures can take any size: so
     # the pictures divide what the others did not use.
-    pictures = [claim for claim in winners if claim.id not in plans]
+    pictures = [claim for name, claim in winners.items() if name not in plans]
     rations = _rations(pictures, context.pool - sum(map(_size, plans.values())))
-    for claim in pictures:
-        plans[claim.id] = smaller(claim.entry, rations[claim.id], context)
-
-    for claim in claims:
-        if claim.id not in plans:
-            plans[claim.id] = _substitute_entry(claim.entry, context)
+    for entry, section in pictures:
+        plans[section.id] = smaller(entry, rations[section.id], context)
 
     # What takes nothing of the pool made no claim, and stays as it is.
     final_entries: list[MediaEntry] = []
     for number, entry in enumerate(entries):
-        final_entries.append(plans.get(f"{number:05}", entry))
+        name = f"{number:05}"
+        if name in claims and name not in plans:
+            plans[name] = _substitute_entry(entry, context)
+        final_entries.append(plans.get(name, entry))
     return final_entries
 
 
-class _Claim(NamedTuple):
-    """What an item asks of a pool that cannot hold all items whole."""
-
-    id: str
-    entry: MediaEntry
-    least_tokens: int
-    """The fewest tokens with which it can go in at all."""
-    worth: int
-
-
-def _claim(name: str, entry: MediaEntry, context: _PlanContext) -> _Claim:
-    worth = claim_on_budget(entry.media, context.query_terms)
-    return _Claim(name, entry, least_tokens(entry, context), worth)
-
-
-def _rations(claims: Iterable[_Claim], pool: int) -> Mapping[str, int]:
+def _rations(claims: Iterable[tuple[MediaEntry, Section]], pool: int) -> Mapping[str, int]:
     """Each item's part of the pool, by worth and size, from the one exact allocator."""
-    sections: list[Section] = []
-    for claim in claims:
-        size = _size(claim.entry)
-        section = Section(
-            claim.id,
-            w=claim.worth / 1000,
-            alpha=float(size),
-            # Half of a token's worth is lost after a quarter of the item: the first segments
-            # and rows say most.
-            beta=max(1.0, size / 4),
-            t_min=claim.least_tokens,
-            t_max=size,
-        )
-        sections.append(section)
-
-    return allocate(sections, pool).tokens
+    return allocate([section for _, section in claims], pool).tokens
 
 
 def _substitute_entry(entry: MediaEntry, context: _PlanContext) -> MediaEntry:

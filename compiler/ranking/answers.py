@@ -14,12 +14,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from ...resolution.compare import TYPO, osa
+from ...resolution.normalize import form_of
 from ...schema.compile_terms import GapCode
 from ...schema.slots import UNKNOWN_TYPE
 from ..ir.context import CompileContext
 from ..ir.outputs import Gated, Ranked, Resolved, Validated
-from ..ir.records import Asked, Candidate, Piece, Snapshot, Via
+from ..ir.records import Asked, Candidate, Piece, Snapshot, Via, is_masked, root_of
 
+_MOST_NEAR = 3
+"""Known names that are offered for one that nobody has."""
 _ROUND = 100
 _FRAME = 12
 """Tokens of the frame of a piece that the budget left out."""
@@ -90,7 +94,12 @@ def answers_of(
             why = lost[key].value if key in lost else "no_value"
             record = replace(record, why=why)
         records.append(record)
-    return (*records, *_unknown_names(ranked, resolved))
+    for record in _unknown_names(ranked, resolved):
+        near_names: tuple[str, ...] = ()
+        if record.why == GapCode.UNKNOWN_ENTITY:
+            near_names = _near_names(record.name, validated.candidates, snapshot, context)
+        records.append(replace(record, near_names=near_names))
+    return tuple(records)
 
 
 def _slot_of(candidate: Candidate) -> tuple[str, str]:
@@ -107,6 +116,32 @@ def _unknown_names(ranked: Ranked, resolved: Resolved) -> Iterator[Asked]:
     for name in ranked.unknown_names:
         for slot in ranked.asked_slots or ("",):
             yield Asked(subject=name, slot=slot, why=GapCode.UNKNOWN_ENTITY.value, name=name)
+
+
+def _near_names(
+    name: str, candidates: Iterable[Candidate], snapshot: Snapshot, context: CompileContext
+) -> tuple[str, ...]:
+    """The known names that a name may be a misspelling of, the nearest first.
+
+    They are those of facts that share a word with the question and that the caller may read, so a
+    name of which every word is misspelt has no near one.
+    """
+    known, known_names = snapshot.known, set[str]()
+    for candidate in candidates:
+        version = candidate.version
+        if version is None or not version.details.slot or is_masked(candidate, snapshot, context):
+            continue
+        for end in filter(None, (candidate.subject, version.details.value_entity_id)):
+            entity = known.entities.get(root_of(known, end))
+            known_names.update([] if entity is None else [entity.name])
+
+    compact = form_of(name, UNKNOWN_TYPE).compact
+    near: list[tuple[int, str]] = []
+    for known_name in known_names:
+        likeness = osa(compact, form_of(known_name, UNKNOWN_TYPE).compact)
+        if likeness >= TYPO:
+            near.append((-likeness, known_name))
+    return tuple(known_name for _, known_name in sorted(near)[:_MOST_NEAR])
 
 
 def finished(

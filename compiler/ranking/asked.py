@@ -32,13 +32,16 @@ BY_SYNONYM: Final = 900_000
 """How surely a synonym of one word asks for a slot; a name, or two words, wholly."""
 _MOST_SEEDS: Final = 4
 """Entities that the question names without a binding."""
-_NAME: Final = re.compile(r"(?<=[^\s.?!:\"'(])\s+(\w*[^\W\d_a-z]\w*)")
+_SMALL: Final = "".join(filter(str.islower, map(chr, range(0x530))))
+"""The small letters of the Latin, Greek and Cyrillic scripts."""
+_NAME: Final = re.compile(rf"(?<=[^\s.?!:\"'(])\s+(\w*[^\W\d_{_SMALL}]\w*)")
 """A word with a capital letter that does not begin a sentence."""
 _FORM: Final = re.compile(r"\w+")
 _ONE_FORM: Final = "="
 """Before a synonym of which only the written form counts."""
 _PHRASE: Final = re.compile(
-    r"(?<=[^\s.?!:\"'(]) (?:[^\W\d_a-z](?:[\w-]|['\u2019](?!s\b))*(?: (?=[^\W\d_a-z]))?)+"
+    rf"(?<=[^\s.?!:\"'(]) (?:[^\W\d_{_SMALL}](?:[\w-]|['\u2019](?!s\b))*"
+    rf"(?: (?=[^\W\d_{_SMALL}]))?)+"
 )
 """A run of such words, up to a possessive."""
 
@@ -162,7 +165,7 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
         slot_words=frozenset(words),
         people=people_of(snapshot),
         own=own,
-        unknown=_unknown_names(wording, all_names | words),
+        unknown=content_terms(" ".join(_NAME.findall(wording))) - all_names - words,
         past=asks_past(context),
         whole=context.language.is_about_all(wording),
         phrases=phrases,
@@ -202,11 +205,6 @@ def _unbound_seeds(
 
     for raw in sorted(seeds)[:_MOST_SEEDS]:
         yield known.canonical.get(raw, raw), named[raw]
-
-
-def _unknown_names(wording: str, known: AbstractSet[str]) -> frozenset[str]:
-    """The terms of words that are written as names and belong to no known one."""
-    return content_terms(" ".join(_NAME.findall(wording))) - known
 
 
 def slots_of(

@@ -196,7 +196,7 @@ def _turn_counts(
     name, name_size = term_counts(term_text(speaker))
 
     held: dict[str, int] = {}
-    for term in terms.intersection(counts.keys() | name.keys()):
+    for term in terms:
         own = (counts.get(term, 0) - condition.get(term, 0)) // copies + name.get(term, 0)
         if own > 0:
             held[term] = own

@@ -471,25 +471,20 @@ _READERS: Final[Mapping[str, Reader]] = {
     "query_vector": _vector,
     "signals": _signals,
 }
-_ITEM_KINDS: Final[Mapping[str, type[Any]]] = {
-    "acceptance": Constraint,
-    "constraints": Constraint,
-    "tools": Tool,
-    "history": Turn,
-    "evidence": Evidence,
-    "media": Media,
-    "skills": NamedText,
-    "pinned": Evidence,
-    "progress": NamedText,
-    "errors": NamedText,
-}
+_STORED_LISTS: Final = (
+    *("acceptance", "constraints", "tools", "evidence"),
+    *("skills", "pinned", "progress", "errors"),
+)
+"""Lists that are read from a manifest as from a caller; a stored history is whole already."""
 
 
 def _rebuilt(document: dict[str, Any]) -> CompileRequest:
     # The fields of the record, not the parameters of `compile`: instants are whole numbers here.
     read = dict(document)
-    for name, kind in _ITEM_KINDS.items():
-        read[name] = tuple(_item(kind, name, item) for item in read[name])
+    for name in _STORED_LISTS:
+        read[name] = _READERS[name](name, read[name])
+    read["media"] = _evidence("media", read["media"])
+    read["history"] = _items(Turn)("history", read["history"])
     read["signals"] = tuple((str(name), value) for name, value in read["signals"])
     for name in ("entities", "pinned_ids", "query_vector"):
         read[name] = None if read[name] is None else tuple(read[name])

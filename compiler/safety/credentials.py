@@ -151,15 +151,10 @@ def find_credentials(text: str) -> tuple[Finding, ...]:
     Hidden characters are taken out first. A place is a character offset in the visible text.
     """
     visible = canonicalise(text).text
-    position = 0
     findings: list[Finding] = []
-
-    for start, order, end in sorted(_matches(visible)):
-        if start >= position:
-            detail = f"{end - start} characters at {start}"
-            findings.append(Finding(_FORMS[order].code, _SEVERITY, detail, ""))
-            position = end
-
+    for start, order, end in _secrets(visible):
+        detail = f"{end - start} characters at {start}"
+        findings.append(Finding(_FORMS[order].code, _SEVERITY, detail, ""))
     return tuple(findings)
 
 
@@ -174,15 +169,21 @@ def masked_credentials(text: str) -> tuple[str, int]:
     visible = canonicalise(text).text
     pieces: list[str] = []
     position = 0
-    count = 0
-    for start, _, end in sorted(_matches(visible)):
-        if start >= position:
-            pieces += [visible[position:start], "[secret]"]
-            position = end
-            count += 1
-    if not count:
+    for start, _, end in _secrets(visible):
+        pieces += [visible[position:start], "[secret]"]
+        position = end
+    if not pieces:
         return text, 0
-    return "".join([*pieces, visible[position:]]), count
+    return "".join([*pieces, visible[position:]]), len(pieces) // 2
+
+
+def _secrets(text: str) -> Iterator[tuple[int, int, int]]:
+    """Yield (start, row of the table, end) of each secret by place, none inside another."""
+    position = 0
+    for start, order, end in sorted(_matches(text)):
+        if start >= position:
+            yield start, order, end
+            position = end
 
 
 def _matches(text: str) -> Iterator[tuple[int, int, int]]:

@@ -70,11 +70,14 @@ def convert(
 
     # Before anything is compared: what is taken out on trial must not make another a duplicate.
     if context.ablation:
-        pieces = [piece for piece in pieces if not _is_ablated(piece, context.ablation)]
+        ablation = context.ablation
+        pieces = [p for p in pieces if ablation.isdisjoint((p.section.value, p.object_id))]
     pieces = _without_quoted(pieces, verdicts)
     pieces = _without_duplicates(pieces, changes, verdicts, context)
     pieces = _cap(pieces, verdicts, context.rules.section_items)
-    changes += _rows(pieces)
+    for piece in pieces:
+        if piece.cell:  # it gave its sentence up to be a cell of its entity's row (C-082)
+            changes.append(TextChange(piece.object_id, Conversion.TABLE_ROW))
     return Converted(tuple(pieces), tuple(changes), tuple(verdicts))
 
 
@@ -100,10 +103,6 @@ def _known_of(candidates: Iterable[Candidate], snapshot: Snapshot) -> Known:
         if canonical.get(raw_id, raw_id) in roots:
             entities[raw_id] = entity
     return replace(known, entities=entities)
-
-
-def _is_ablated(piece: Piece, ablation: frozenset[str]) -> bool:
-    return piece.section.value in ablation or piece.object_id in ablation
 
 
 def _without_quoted(pieces: Sequence[Piece], verdicts: list[Verdict]) -> list[Piece]:
@@ -209,13 +208,6 @@ def _cap(pieces: Sequence[Piece], verdicts: list[Verdict], limit: int) -> list[P
             surplus.add(id(piece))
             verdicts.append(cap_verdict(piece.object_id, piece.value, piece.tier.value))
     return [piece for piece in pieces if id(piece) not in surplus]
-
-
-def _rows(pieces: Iterable[Piece]) -> Iterator[TextChange]:
-    """Yield what gave its sentence up to be a cell of its entity's row (C-082)."""
-    for piece in pieces:
-        if piece.cell:
-            yield TextChange(piece.object_id, Conversion.TABLE_ROW)
 
 
 def _own_texts(context: CompileContext) -> Iterator[Piece]:

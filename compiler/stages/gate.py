@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from ...schema.claim import Permissions, Version
 from ...schema.compile_terms import GateDetail, Reason, Stage
@@ -36,10 +37,9 @@ _SHARED_LAYERS = frozenset({StateLayer.TENANT, StateLayer.CORPUS})
 
 def gate(resolved: Resolved, snapshot: Snapshot, context: CompileContext) -> Gated:
     """Return the candidates the caller may see, and verdicts on the others."""
-    if snapshot.gates is None:
-        fault_of = _Test(context, snapshot.own_ids).fault
-    else:
-        fault_of = _RecordedGate(snapshot.gates).fault
+    fault_of = _Test(context, snapshot.own_ids).fault
+    if snapshot.gates is not None:
+        fault_of = partial(_recorded_fault, snapshot.gates)
 
     passing: list[Candidate] = []
     masked_ids: set[str] = set()
@@ -70,16 +70,13 @@ def gate(resolved: Resolved, snapshot: Snapshot, context: CompileContext) -> Gat
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _RecordedGate:
-    """The gate of a replay: permissions changed since are asked of the caller, not here."""
+def _recorded_fault(gates: Mapping[tuple[str, int], str], version: Version) -> GateDetail | None:
+    """Return the test that a row failed when it was compiled.
 
-    details: Mapping[tuple[str, int], str]
-
-    def fault(self, version: Version) -> GateDetail | None:
-        """Return the test that a row failed when it was compiled."""
-        detail = self.details[version.row.claim.object_id, version.row.vid]
-        return GateDetail(detail) if detail else None
+    In a replay, permissions that changed since are asked of the caller, not here.
+    """
+    detail = gates[version.row.claim.object_id, version.row.vid]
+    return GateDetail(detail) if detail else None
 
 
 @dataclass(slots=True)

@@ -14,8 +14,9 @@ never depend on a float. Checklist C-032, C-079, C-133, C-134.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Final
 
 from ...schema.claim import Version
@@ -98,7 +99,9 @@ def rank(
     for candidate in validated.candidates:
         detail, by_task = admission.answer(candidate)
         if detail:
-            verdicts.append(_irrelevant(candidate, detail))
+            reason = Reason.IRRELEVANT_TO_ACTIVE_TASK
+            refusal = Verdict(Stage.RANK, candidate.object_id, reason, detail, None, _IRRELEVANT)
+            verdicts.append(refusal)
         else:
             active.append(candidate._replace(by_task=True) if by_task else candidate)
     conflicts = _find_conflicts(active, admission)
@@ -124,7 +127,7 @@ def rank(
         passed_over.append((candidate, demotion))
     passed_over.sort(key=lambda pair: (-pair[0].relevance, pair[0].object_id))
 
-    past_facts = _past_facts(validated.ended_facts, links, admission, scale, verdicts)
+    past_facts = _past_facts(validated, links, admission, scale, verdicts)
     for candidate in past_facts:
         # To leave a masked value out of the unknown words would confirm it.
         if is_masked(candidate, snapshot, context):
@@ -156,11 +159,6 @@ def _asked_of(topic: Topic) -> tuple[tuple[str, str], ...]:
         return tuple((subject, "") for subject in sorted(topic.names))
     pairs = ((subject, slot) for subject in subjects for slot in slots)
     return tuple(pair for pair in pairs if pair not in topic.inverse)
-
-
-def _irrelevant(candidate: Candidate, detail: str) -> Verdict:
-    reason = Reason.IRRELEVANT_TO_ACTIVE_TASK
-    return Verdict(Stage.RANK, candidate.object_id, reason, detail, None, _IRRELEVANT)
 
 
 def _find_conflicts(active: Iterable[Candidate], admission: _Admission) -> dict[str, Verdict]:
@@ -355,7 +353,8 @@ def _score_all(
         is_needed = is_vital(candidate, topic, links, context)
         if is_needed and not is_masked(candidate, snapshot, context):
             ranked = ranked._replace(vital=True)
-        candidates.append(ranked._replace(way=links.way_of(candidate.object_id)))
+        link_ids = links.way_of(candidate.object_id)
+        candidates.append(ranked._replace(way=link_ids) if link_ids else ranked)
     return candidates, scorer
 
 
@@ -519,7 +518,7 @@ def _order_turns(
 
 
 def _past_facts(
-    ended_facts: Iterable[tuple[Candidate, Verdict]],
+    validated: Validated,
     links: Links,
     admission: _Admission,
     scale: _Scale,
@@ -531,19 +530,27 @@ def _past_facts(
     """
     topic, canonical = admission.topic, scale.snapshot.known.canonical
     subjects = topic.names.keys() | topic.own
+    past_candidates = [candidate for candidate, _ in validated.ended_facts]
+    if not (topic.past and past_candidates):
+        verdicts += map(itemgetter(1), validated.ended_facts)
+        return []
+    candidates = (*validated.candidates, *past_candidates)
+    valued_slots = frozenset(_valued_slots(candidates, topic, scale))
     asked_facts: list[Candidate] = []
-    for candidate, verdict in ended_facts:
+    for candidate, verdict in validated.ended_facts:
         version = version_of(candidate)
         value = version.details.value_entity_id or ""
-        is_linked = candidate.subject in subjects or canonical.get(value, value) in topic.names
         slot = version.details.slot or ""
-        is_asked = slot in topic.slots
+        is_valued = (candidate.subject, slot) in valued_slots
+        is_linked = is_valued or candidate.subject in subjects
+        is_linked |= canonical.get(value, value) in topic.names
+        is_asked = slot in topic.slots or is_valued
         if not links.asked:
             is_asked |= not topic.free_terms.isdisjoint(slot_terms(slot))
         if not is_asked and not is_masked(candidate, scale.snapshot, scale.context):
             words = value_terms(content_of(version).value_json)
             is_asked = bool(words) and words <= topic.free_terms
-        if topic.past and is_linked and is_asked and not admission.answer(candidate)[0]:
+        if is_linked and is_asked and not admission.answer(candidate)[0]:
             asked_facts.append(candidate._replace(via=candidate.via | Via.OUTDATED))
         else:
             verdicts.append(verdict)
@@ -552,6 +559,28 @@ def _past_facts(
     for place, candidate in enumerate(asked_facts):
         asked_facts[place] = scale.with_score(candidate, (0, max(1, _PAST_WEIGHT - place)))
     return asked_facts
+
+
+def _valued_slots(
+    candidates: Iterable[Candidate], topic: Topic, scale: _Scale
+) -> Iterator[tuple[str | None, str]]:
+    """Yield each (subject, slot) of which the question names one value and may ask another.
+
+    "Who was CTO before Nina Okafor?" names no company. A masked value leads nowhere: to show what
+    came before it would confirm it.
+    """
+    canonical = scale.snapshot.known.canonical
+    for candidate in candidates:
+        version = candidate.version
+        slot = version.details.slot if version is not None else None
+        if version is None or not slot or is_masked(candidate, scale.snapshot, scale.context):
+            continue
+        if slot not in topic.slots and candidate.subject not in topic.names:
+            continue
+        value = version.details.value_entity_id or ""
+        words = value_terms(content_of(version).value_json)
+        if canonical.get(value, value) in topic.names or (words and words <= topic.terms):
+            yield candidate.subject, slot
 
 
 def _lift_ways(competing: Sequence[Candidate], relevances: list[int], links: Links) -> None:

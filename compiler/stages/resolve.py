@@ -46,7 +46,8 @@ def resolve(normalized: Normalized, snapshot: Snapshot, context: CompileContext)
         details = version.details
         pending = details.subject_id in pending_ids or details.value_entity_id in pending_ids
         # One that may not be seen is the gate's: its verdict here would name it.
-        if pending and version.visible and _is_rule(version):
+        is_rule = details.authority_level <= 1 or details.object_type in _RULES
+        if pending and version.visible and is_rule:
             verdicts.append(Verdict(Stage.RESOLVE, candidate.object_id, Reason.ENTITY_PENDING))
             continue
 
@@ -71,10 +72,6 @@ def resolve(normalized: Normalized, snapshot: Snapshot, context: CompileContext)
 def _is_wish(version: Version, context: CompileContext) -> bool:
     slot = context.vocabulary.slots.get(version.details.slot or "")
     return slot is not None and slot.kind is SlotKind.PREFERENCE
-
-
-def _is_rule(version: Version) -> bool:
-    return version.details.authority_level <= 1 or version.details.object_type in _RULES
 
 
 def _is_own(scope: Scope, context: CompileContext) -> bool:

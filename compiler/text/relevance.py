@@ -18,6 +18,8 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from ...schema.terms import content_terms, terms
@@ -103,13 +105,9 @@ def bm25(
     frequencies: Sequence[Frequencies], k1: float, b: float, background: Background | None
 ) -> list[float]:
     """The BM25 of each document, from how often it holds each term, and its length."""
-    holders: Counter[str] = Counter()
-    length_sum = 0
-    for counts, length in frequencies:
-        holders.update(counts.keys())
-        length_sum += length
+    holders = Counter(chain.from_iterable(map(itemgetter(0), frequencies)))
     total = len(frequencies)
-    average = (length_sum or 1) / max(total, 1)
+    average = (sum(map(itemgetter(1), frequencies)) or 1) / max(total, 1)
 
     weights = bm25_weights(_statistics(background, Background(total, holders)))
 
@@ -118,7 +116,7 @@ def bm25(
         norm = k1 * (1 - b + b * length / average)
         score = 0.0
         # in the order of the terms, so that the sum of floats is the same on every machine
-        for term in sorted(counts):
+        for term in sorted(counts) if counts else ():
             tf = counts[term]
             score += weights[term] * tf * (k1 + 1) / (tf + norm)
         scores.append(score)

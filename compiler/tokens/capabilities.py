@@ -28,9 +28,10 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ...schema.errors import ContextBudgetExhausted, InvalidInput
+from ...schema.policy import CompilePolicy
 from ...schema.records import packaged_table, short_repr
 from .modality import Modality
 
@@ -39,6 +40,7 @@ UNSENDABLE: Final = re.compile("[^A-Za-z0-9_-]")
 _ID_LENGTH: Final = 40
 """The longest id that OpenAI's chat takes."""
 _SUFFIX_LENGTH: Final = 6
+_DEFAULT_RULES: Final = CompilePolicy()
 
 
 class CacheProvider(StrEnum):
@@ -188,44 +190,20 @@ def plain_name(model: str) -> str:
     return name.replace(".", "-")
 
 
-@dataclass(frozen=True, slots=True)
-class ReservePolicy:
-    """How much of the window is kept for the answer and for the provider's framing."""
-
-    least_tokens: int = 4096
-    """Smallest reserve; an answer cut short is worse than a shorter prompt."""
-    share_permille: int = 100
-    """Share of the window, when that is more."""
-    small_window: int = 16_384
-    """Below this window the smallest reserve does not apply."""
-    framing_tokens: int = 256
-    """What a provider adds around roles and tools; taken only where the window is known."""
-
-
-DEFAULT_RESERVE = ReservePolicy()
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """The arithmetic of one compile, for the allocator and for the trace."""
+class Budget(NamedTuple):
+    """What one compile may use."""
 
     tokens: int
     """B: the compiled text's upper bound stays at or below it."""
     reserve_tokens: int
     """R: kept for the answer."""
-    framing_tokens: int
-    """Kept for the provider's own tokens."""
-    window: int | None
-    """W; None when unknown."""
-    asked_tokens: int
-    """The budget that was asked for."""
 
 
 def compile_budget(
     budget_tokens: int,
     reserve_tokens: int | None,
     capability: Capability,
-    policy: ReservePolicy = DEFAULT_RESERVE,
+    rules: CompilePolicy = _DEFAULT_RULES,
 ) -> Budget:
     """Return B and its parts, all in the unit of the model's counter.
 
@@ -233,7 +211,7 @@ def compile_budget(
         budget_tokens: The most the compiled text may take, at least 0.
         reserve_tokens: The caller's longest answer; None when not stated.
         capability: The model's row.
-        policy: Smallest reserve, share and framing.
+        rules: Smallest reserve, share and framing.
 
     Raises:
         ContextBudgetExhausted: `required_over_budget`, when the reserve leaves less than nothing.
@@ -247,19 +225,21 @@ def compile_budget(
 
     # Where the window is unknown the caller's number is all there is: nothing is taken for it.
     window = capability.window
-    reserve = _reserve(window, reserve_tokens or 0, policy)
-    framing = 0 if window is None else policy.framing_tokens
-    tokens = (
-        budget_tokens - reserve
-        if window is None
-        else min(budget_tokens, window - reserve - framing)
-    )
+    reserve, tokens = reserve_tokens or 0, budget_tokens
+    if window is None:
+        tokens -= reserve
+    else:
+        # Small windows would be eaten up by the smallest reserve; there the share alone counts.
+        share = -(-window * round(1000 * rules.reserve_share) // 1000)
+        floor = rules.reserve_floor if window >= rules.small_window else 0
+        reserve = max(floor, reserve, share)
+        tokens = min(tokens, window - reserve - rules.framing_tokens)
     if tokens < 0:
         raise _budget_error(
             f"a reserve of {reserve} tokens leaves nothing to compile into", -tokens
         )
 
-    return Budget(tokens, reserve, framing, window, budget_tokens)
+    return Budget(tokens, reserve)
 
 
 def elastic_tokens(tokens: int, *sizes: int) -> int:
@@ -275,16 +255,6 @@ def elastic_tokens(tokens: int, *sizes: int) -> int:
     if remainder < 0:
         raise _budget_error(f"the fixed parts need {sum(sizes)} of {tokens} tokens", -remainder)
     return remainder
-
-
-def _reserve(window: int | None, answer_tokens: int, policy: ReservePolicy) -> int:
-    if window is None:
-        return answer_tokens
-
-    # Small windows would be eaten up by the smallest reserve; there the share alone counts.
-    share = -(-window * policy.share_permille // 1000)
-    floor = policy.least_tokens if window >= policy.small_window else 0
-    return max(floor, answer_tokens, share)
 
 
 def _budget_error(reason: str, shortfall: int) -> ContextBudgetExhausted:

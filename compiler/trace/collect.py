@@ -48,7 +48,6 @@ from .trace import (
     SectionUse,
     Trace,
     omitted_object,
-    quarantined,
 )
 
 _CACHEABLE = (Stability.STATIC, Stability.SCOPE, Stability.SESSION, Stability.HISTORY)
@@ -231,7 +230,9 @@ def trace_of(
     quarantines: list[QuarantinedObject] = []
     for verdict in account.verdicts:
         if verdict.quarantines:
-            quarantines.append(quarantined(verdict))
+            tied = verdict.reason is Reason.CONFLICTING_CLAIM_UNRESOLVED
+            status = "disputed" if tied else "quarantined"
+            quarantines.append(QuarantinedObject(*omitted_object(verdict)[:4], status))
         else:
             omissions.append(omitted_object(verdict))
 

@@ -65,9 +65,13 @@ def lint(
     rules: list[Piece] = []
     payload: list[Piece] = []
     for piece in pieces:
-        if _is_rule(piece):
+        if piece.candidate is None:
+            continue
+        in_rules = SECTIONS[piece.section].stability in _RULES
+        instructs = piece.kind is BlockKind.INSTRUCTION
+        if in_rules and instructs:
             rules.append(piece)
-        if _is_payload(piece):
+        elif not in_rules and (instructs or piece.section is _S.USER_REQUEST):
             payload.append(piece)
 
     findings = {
@@ -83,19 +87,6 @@ def lint(
         if rival_choice(*pair) or are_opposite(*pair):
             findings.add(_finding("conflicting_instructions", left, right, right.text))
     return tuple(sorted(findings))
-
-
-def _is_rule(piece: Piece) -> bool:
-    return _zone(piece) in _RULES and piece.kind is BlockKind.INSTRUCTION and bool(piece.candidate)
-
-
-def _is_payload(piece: Piece) -> bool:
-    asks = piece.kind is BlockKind.INSTRUCTION or piece.section is _S.USER_REQUEST
-    return asks and _zone(piece) not in _RULES and bool(piece.candidate)
-
-
-def _zone(piece: Piece) -> Stability:
-    return SECTIONS[piece.section].stability
 
 
 def _sentences(

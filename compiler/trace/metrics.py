@@ -278,7 +278,8 @@ def quality(passes: Passes, context: CompileContext) -> Quality:
     for piece in passes.pieces:
         size = context.counter.count(piece.text)
         sizes.append((piece, size))
-        instruction_tokens += size if _instructs(piece) else 0
+        if piece.ladder >= Ladder.BEHAVIORAL_GUIDANCE and piece.candidate is not None:
+            instruction_tokens += size
 
     total_tokens = max(1, context.counter.count(passes.ordered.assembled.text))
     blocks = passes.ordered.assembled.blocks
@@ -317,10 +318,6 @@ def stands(name: str, quality: Quality) -> str:
 
 def _share(part: int, total_tokens: int) -> float:
     return round(part / total_tokens, 4) if total_tokens else 1.0
-
-
-def _instructs(piece: Piece) -> bool:
-    return piece.ladder >= Ladder.BEHAVIORAL_GUIDANCE and piece.candidate is not None
 
 
 def _duplication(passes: Passes, context: CompileContext) -> float:

@@ -200,15 +200,3 @@ def omitted_object(verdict: Verdict) -> OmittedObject:
         verdict.tier,
         verdict.score,
     )
-
-
-def quarantined(verdict: Verdict) -> QuarantinedObject:
-    """Return a verdict as the trace lists it."""
-    tied = verdict.reason.value == "conflicting_claim_unresolved"
-    return QuarantinedObject(
-        verdict.object_id,
-        verdict.stage.value,
-        verdict.reason.value,
-        verdict.detail,
-        "disputed" if tied else "quarantined",
-    )

@@ -228,11 +228,15 @@ def _plain(image: Any) -> Any:
     """Return a picture in the colours that every encoder writes."""
     # Pillow clips 16 bits to 8 instead of scaling them, and all but black turns white.
     if image.mode.startswith("I;16"):
-        return image.convert("I").point(lambda value: value * (1 / 256)).convert("L")
+        return image.convert("I").point(_top_byte).convert("L")
     if image.has_transparency_data:
         return image.convert("RGBA")
 
     return image if image.mode == "L" else image.convert("RGB")
+
+
+def _top_byte(value: Any) -> Any:
+    return value * (1 / 256)
 
 
 def _encoding_of(image: Any, source: str) -> SentMedia:

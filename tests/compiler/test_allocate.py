@@ -5,7 +5,6 @@ import json
 import math
 import os
 import random
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -163,16 +162,6 @@ def test_order_of_the_sections_changes_nothing(rng: random.Random, extra: int) -
     assert list(one.tokens) == list(other.tokens) == sorted(one.tokens)
 
 
-@settings(max_examples=examples(150), deadline=None)
-@given(st.randoms(use_true_random=False), st.integers(0, 3000))
-def test_more_budget_is_never_worse(rng: random.Random, extra: int) -> None:
-    sections = [random_section(rng, f"s{i}", most=500, optional=False) for i in range(6)]
-    budget = sum(one.t_min for one in sections) + extra
-    small, large = allocate(sections, budget), allocate(sections, budget + 7)
-    assert large.objective >= small.objective - 1e-9
-    assert large.shadow_price <= small.shadow_price * (1 + 1e-9)
-
-
 def test_the_shadow_price_is_the_multiplier_that_scipy_finds() -> None:
     rng = random.Random(22)
     for _ in range(150):
@@ -204,43 +193,40 @@ def test_the_shadow_price_is_the_multiplier_that_scipy_finds() -> None:
             assert asked(price * (1 + 1e-9)) <= room + 1e-6 < asked(price * (1 - 1e-6)) + 2e-6
 
 
-def test_the_continuous_optimum_of_slsqp_is_not_beaten_nor_missed() -> None:
-    sections = [section("a", alpha=3, t_max=400), section("b", alpha=5, beta=90, t_max=400)]
-    found = optimize.minimize(
-        lambda t: -(3 * math.log1p(t[0] / 10) + 5 * math.log1p(t[1] / 90)),
-        x0=(50, 50),
-        bounds=((0, 400), (0, 400)),
-        constraints={"type": "ineq", "fun": lambda t: 300 - t[0] - t[1]},
-        options={"ftol": 1e-14},
-    )
-    assert allocate(sections, 300).objective == pytest.approx(-found.fun, abs=1e-4)
-
-
 class TestEdges:
-    def test_weight_zero_keeps_the_floor(self) -> None:
-        answer = allocate([section("a", w=0, t_min=5), section("b")], 40)
-        assert answer.tokens == {"a": 5, "b": 35}
-
-    def test_all_weights_zero_leave_the_rest_unused(self) -> None:
-        answer = allocate([section("a", w=0, t_min=5)], 40)
-        assert (answer.used_tokens, answer.shadow_price) == (5, 0)
-
-    def test_floors_that_meet_the_budget_price_the_first_token(self) -> None:
-        answer = allocate([section("a", t_min=20, alpha=3), section("b", t_min=20)], 40)
-        assert answer.tokens == {"a": 20, "b": 20}
-        assert answer.shadow_price == 0.3
-
-    def test_floors_that_meet_the_budget_without_room_above_cost_nothing(self) -> None:
-        answer = allocate([section("a", t_min=20, t_max=20)], 20)
-        assert (answer.used_tokens, answer.shadow_price) == (20, 0)
-
-    def test_caps_below_the_budget_leave_slack(self) -> None:
-        answer = allocate([section("a"), section("b", t_max=10)], 100)
-        assert (answer.used_tokens, answer.shadow_price) == (60, 0)
-
-    def test_equal_limits_are_a_fixed_price(self) -> None:
-        answer = allocate([section("a", t_min=30, t_max=30), section("b")], 50)
-        assert answer.tokens == {"a": 30, "b": 20}
+    @pytest.mark.parametrize(
+        ("sections", "budget", "tokens", "price"),
+        [
+            ([section("a", w=0, t_min=5), section("b")], 40, {"a": 5, "b": 35}, None),
+            ([section("a", w=0, t_min=5)], 40, {"a": 5}, 0),
+            (
+                [section("a", t_min=20, alpha=3), section("b", t_min=20)],
+                40,
+                {"a": 20, "b": 20},
+                0.3,
+            ),
+            ([section("a", t_min=20, t_max=20)], 20, {"a": 20}, 0),
+            ([section("a"), section("b", t_max=10)], 100, {"a": 50, "b": 10}, 0),
+            ([section("a", t_min=30, t_max=30), section("b")], 50, {"a": 30, "b": 20}, None),
+            ([], 0, {}, 0),
+            ([], 10, {}, 0),
+        ],
+        ids=[
+            *("weight 0 keeps the floor", "of weight 0 alone the rest is unused"),
+            *("floors that meet the budget price the first token", "no room above costs nothing"),
+            *("caps below the budget leave slack", "equal limits are a fixed price"),
+            *("no section, no budget", "no section"),
+        ],
+    )
+    def test_limits(
+        self, sections: list[Section], budget: int, tokens: dict[str, int], price: float | None
+    ) -> None:
+        answer = allocate(sections, budget)
+        assert answer.tokens == tokens
+        assert answer.included_ids == tuple(tokens)
+        assert answer.used_tokens == sum(tokens.values())
+        assert price is None or answer.shadow_price == price
+        assert sections or answer.objective == 0
 
     def test_a_cost_above_the_first_marginal_keeps_the_floor_or_leaves_out(self) -> None:
         dear = {"alpha": 1, "beta": 10, "cost": 1, "t_min": 4}
@@ -248,12 +234,6 @@ class TestEdges:
         optional = allocate([section("a", **dear, required=False)], 100, mu=0.2)
         assert required.tokens == {"a": 4}
         assert (optional.tokens, optional.included_ids) == ({"a": 0}, ())
-
-    def test_no_sections_are_an_empty_answer(self) -> None:
-        for budget in (0, 10):
-            answer = allocate([], budget)
-            assert (dict(answer.tokens), answer.included_ids, answer.used_tokens) == ({}, (), 0)
-            assert (answer.objective, answer.shadow_price) == (0, 0)
 
     def test_less_than_a_quantum_above_the_floors_is_one_short_step(self) -> None:
         sections = [section("a", t_min=10), section("b", t_min=10)]
@@ -293,28 +273,11 @@ class TestOptionalSections:
         ]
         assert allocate(sections, 1000, mu=0.2).included_ids == ("good",)
 
-    def test_ten_optional_sections_equal_the_best_of_all_subsets(self) -> None:
-        rng = random.Random(23)
-        for _ in range(size(1, 2)):
-            sections = [
-                section(
-                    f"s{i:02}",
-                    alpha=rng.random(),
-                    t_min=rng.randrange(5, 40),
-                    t_max=rng.randrange(40, 90),
-                    base=2 * rng.random(),
-                    required=False,
-                )
-                for i in range(10)
-            ]
-            answer = allocate(sections, 150)
-            best = max(
-                allocate([replace(one, required=True) for one in subset], 150).objective
-                for size in range(11)
-                for subset in itertools.combinations(sections, size)
-                if sum(one.t_min for one in subset) <= 150
-            )
-            assert answer.objective == pytest.approx(best, rel=1e-11)
+    def test_ten_sections_may_be_optional(self) -> None:
+        sections = [section(f"s{i:02}", t_min=1, base=1, required=False) for i in range(11)]
+        assert len(allocate(sections[:10], 10).included_ids) == 10
+        with refused(InvalidInput, "bad_section", match="at most 10"):
+            allocate(sections, 10)
 
     def test_a_very_dear_optional_section_is_still_weighed(self) -> None:
         rich = section("a", alpha=1e9, t_min=30, required=False)
@@ -352,42 +315,34 @@ class TestGrid:
         assert answer.used_tokens == 1500
 
 
-PLAIN = {"id": "a", "w": 1, "alpha": 1, "beta": 1, "t_min": 0, "t_max": 9}
-
-
-@pytest.mark.parametrize("weight", [1.5, 1.0000001])
-def test_a_weight_above_one_is_refused(weight: float) -> None:
-    assert section("a", w=1.0).w == 1.0
-    with refused(InvalidInput, "bad_section", match="weight of 0 to 1"):
-        section("a", w=weight)
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"w": -1},
+        {"w": 1.5},
+        {"w": 1.0000001},
+        {"alpha": -0.1},
+        {"alpha": math.nan},
+        {"w": math.inf},
+        {"w": True},
+        {"w": "1"},
+        {"alpha": 1e13},
+        {"beta": 0},
+        {"cost": -1},
+        {"base": math.nan},
+        {"t_min": 60},
+        {"t_min": -1},
+        {"t_min": 1.5},
+        {"t_max": True},
+        {"t_max": 10**13},
+    ],
+)
+def test_a_malformed_section_is_refused(change: dict[str, Any]) -> None:
+    with refused(InvalidInput, "bad_section", match="'a'"):
+        section("a", **change)
 
 
 class TestInput:
-    @pytest.mark.parametrize(
-        "change",
-        [
-            {"w": -1},
-            {"w": 1.5},
-            {"alpha": -0.1},
-            {"alpha": math.nan},
-            {"w": math.inf},
-            {"w": True},
-            {"w": "1"},
-            {"alpha": 1e13},
-            {"beta": 0},
-            {"cost": -1},
-            {"base": math.nan},
-            {"t_min": 60},
-            {"t_min": -1},
-            {"t_min": 1.5},
-            {"t_max": True},
-            {"t_max": 10**13},
-        ],
-    )
-    def test_a_malformed_section_is_refused(self, change: dict[str, Any]) -> None:
-        with refused(InvalidInput, "bad_section", match="'a'"):
-            section("a", **change)
-
     def test_an_id_twice_is_refused(self) -> None:
         with pytest.raises(InvalidInput, match="twice"):
             allocate([section("a"), section("b"), section("a")], 10)

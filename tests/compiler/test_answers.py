@@ -127,6 +127,42 @@ def test_a_part_of_a_name_means_whoever_alone_bears_it(
     assert gaps == {name for name, _, _ in found} - {"Ann Lee"}
 
 
+@pytest.mark.parametrize(
+    ("query", "near_name", "told"),
+    [
+        ("What do we know about Prya Shah?", "Priya Shah", "Prya Shah (did you mean Priya Shah?)"),
+        ("Was wissen wir über Prya Shah?", "Priya Shah", "Prya Shah (did you mean Priya Shah?)"),
+        ("What is the office of Prya Shah?", "Priya Shah", "Prya Shah office (did you mean Priya"),
+        ("What is the status of Biling API?", "Billing API", "API status (did you mean Billing"),
+        ("What do we know about Priya Dahl?", "", "Not known: Priya Dahl."),
+        ("Was wissen wir über Mirko Dahl?", "", "Not known: Mirko Dahl."),
+    ],
+)
+def test_a_misspelt_name_is_told_the_known_one_and_nothing_of_it(
+    query: str, near_name: str, told: str
+) -> None:
+    with tenure.connect(":memory:") as memory:
+        memory.write({"name": "Priya Shah", "type": "person"}, "office", "Berlin")
+        memory.write({"name": "Billing API", "type": "system"}, "status", "green")
+        envelope = memory.compile("assistant", query)
+    (record,) = envelope.asked
+    assert record.near_names == ((near_name,) if near_name else ())
+    assert told in envelope.text
+    assert "Berlin" not in envelope.text
+    assert "green" not in envelope.text
+
+
+@pytest.mark.parametrize("closed", [{}, {"sensitivity": ["personal"]}, {"allow_roles": ["owner"]}])
+def test_only_a_name_that_the_caller_may_read_is_near(closed: dict[str, Any]) -> None:
+    with tenure.connect(":memory:") as memory:
+        priya = {"name": "Priya Shah", "type": "person"}
+        memory.vocabulary.define_slot("carer", value_type="entity", description="who cares for one")
+        memory.write({"name": "Ann Lee", "type": "person"}, "carer", priya, **closed)
+        member = memory.bind(tenure.Principal(user="bo"))
+        text = member.compile("assistant", "Who is Prya Shah, the carer of Ann Lee?").text
+    assert ("did you mean Priya Shah?" in text) == (not closed)
+
+
 OFFICE: tuple[tuple[str, str, str, str | tuple[str, str]], ...] = (
     ("organization", "Brisk Holdings", "jurisdiction", "Delaware"),
     ("organization", "Brisk Holdings", "pricing_tier", "customer"),

@@ -15,8 +15,12 @@ ENDED = {"valid": (NOW - 9 * DAY, NOW - DAY)}
 HERON = {"name": "Heron", "type": "system"}
 TARN = {"name": "Tarn Foods", "type": "organization"}
 EDDA = {"name": "Edda Lund", "type": "person"}
+MIRA, JONAS, ANKE, TOM = (
+    {"name": name, "type": "person"}
+    for name in ("Mira Falk", "Jonas Wirth", "Anke Voss", "Tom Reuter")
+)
 MARA = {"name": "Mara Lind", "type": "person", "external_ids": {"user": "mara"}}
-FACTS: tuple[tuple[dict[str, Any], str, str, str], ...] = (
+FACTS: tuple[tuple[dict[str, Any], str, str | dict[str, str], str], ...] = (
     (HERON, "status", "degraded", "2025-01-05"),
     (HERON, "status", "down", "2025-02-10"),
     (HERON, "status", "healthy", "2025-05-01"),
@@ -24,6 +28,13 @@ FACTS: tuple[tuple[dict[str, Any], str, str, str], ...] = (
     (TARN, "cto", "Yusuf Kaya", "2025-03-01"),
     (TARN, "service_plan", "Starter", "2023-01-01"),
     (TARN, "service_plan", "Scale", "2024-01-01"),
+    (TARN, "ceo", JONAS, "2018-01-01"),
+    (TARN, "ceo", MIRA, "2024-01-01"),
+    (TARN, "chair", "Olga Sand", "2019-01-01"),
+    (TARN, "chair", "Kofi Mensah", "2023-05-01"),
+    (TARN, "chair", "Lea Okoye", "2025-05-01"),
+    (EDDA, "manager", TOM, "2021-01-01"),
+    (EDDA, "manager", ANKE, "2024-06-01"),
     (EDDA, "employer", "Blauwerk", "2019-01-01"),
     (EDDA, "employer", "Kantoor", "2023-04-01"),
     (MARA, "home", "Utrecht", "2023-01-01"),
@@ -37,8 +48,9 @@ FACTS: tuple[tuple[dict[str, Any], str, str, str], ...] = (
 def owner() -> Iterator[tenure.Memory]:
     """Return a store of written facts that gave way to others."""
     with tenure.connect(":memory:") as memory:
-        for slot in ("cto", "service_plan"):
+        for slot in ("cto", "chair", "service_plan"):
             memory.vocabulary.define_slot(slot, value_type="string", description="of a company")
+        memory.vocabulary.define_slot("ceo", value_type="entity", description="of a company")
         for subject, slot, value, start in FACTS:
             memory.write(subject, slot, value, valid_from=start)
         yield memory
@@ -76,6 +88,15 @@ def order_of(envelope: tenure.Envelope, memory: tenure.Memory) -> list[str]:
             "Blauwerk (2019-01-01 to",
             "Kantoor",
         ),
+        ("Who was CTO before Yusuf Kaya?", "Ilse Brandt (2020-01-01 to", "Yusuf Kaya"),
+        ("Wer war CTO vor Yusuf Kaya?", "Ilse Brandt (2020-01-01 to", "Yusuf Kaya"),
+        ("Who preceded Yusuf Kaya as CTO?", "Ilse Brandt (2020-01-01 to", "Yusuf Kaya"),
+        ("Who was the CEO before Mira Falk?", "Jonas Wirth (2018-01-01 to", "Mira Falk"),
+        ("Whom did Mira Falk replace as CEO?", "Jonas Wirth (2018-01-01 to", "Mira Falk"),
+        ("Who led Tarn Foods before Mira Falk?", "Jonas Wirth (2018-01-01 to", "Mira Falk"),
+        ("Wer leitete Tarn Foods vor Mira Falk?", "Jonas Wirth (2018-01-01 to", "Mira Falk"),
+        ("Who held the chair before Lea Okoye?", "Kofi Mensah (2023-05-01 to", "Lea Okoye"),
+        ("Who was the manager before Anke Voss?", "Tom Reuter (2021-01-01 to", "Anke Voss"),
     ],
 )
 def test_a_question_about_the_past_shows_what_ended_behind_what_holds(
@@ -139,6 +160,41 @@ def test_what_ended_is_not_shown_to_who_may_not_see_it(owner: tenure.Memory) -> 
     assert "sabotaged (2024-01-01 to 2024-02-02)" in owner.compile("assistant", query).text
     member = owner.bind(tenure.Principal(user="mara"))
     assert "sabotaged" not in member.compile("assistant", query).text
+
+
+def test_a_value_that_ended_leads_to_what_was_before_it(mara: tenure.Memory) -> None:
+    text = mara.compile("assistant", "Who was the chair before Kofi Mensah?").text
+    assert "chair = Olga Sand (2019-01-01 to 2023-05-01)" in text
+    assert "Not known" not in text
+
+
+def test_what_came_before_a_value_is_nothing_taken_back_or_hidden(
+    owner: tenure.Memory, mara: tenure.Memory
+) -> None:
+    hidden = {"valid_from": "2017-01-01", "valid_until": "2018-01-01", "allow_roles": ["owner"]}
+    owner.write("Tarn Foods", "cto", "Otto Wrong", **hidden)
+    owner.write("Tarn Foods", "chair", "Nils Typo", valid_from="2025-07-01")
+    owner.write("Tarn Foods", "chair", "Ada Quist", op="correct", valid_from="2025-07-01")
+    assert "Otto Wrong" in owner.compile("assistant", "Who was CTO before Yusuf Kaya?").text
+    assert "Otto" not in mara.compile("assistant", "Who was CTO before Yusuf Kaya?").text
+    text = mara.compile("assistant", "Who was the chair before Ada Quist?").text
+    assert "Lea Okoye (2025-05-01 to" in text
+    assert "Nils" not in text
+
+
+def test_a_masked_value_does_not_lead_to_what_was_before_it(
+    owner: tenure.Memory, mara: tenure.Memory
+) -> None:
+    owner.vocabulary.define_slot("clinic", value_type="string", description="where one is treated")
+    for value, start in (("Visby", "2020-01-01"), ("Umea", "2024-01-01")):
+        owner.write("Edda Lund", "clinic", value, valid_from=start, sensitivity=["personal"])
+    query = "Was Edda Lund in {} before?"
+    found: list[object] = []
+    for town in ("Umea", "Narva"):
+        envelope = mara.compile("assistant", query.format(town))
+        words = [record.words.replace(town, "?") for record in envelope.asked]
+        found.append((words, envelope.trace.compiled_objects[:-1]))
+    assert found[0] == found[1]
 
 
 def test_a_masked_value_of_the_past_is_as_unknown_as_any_other(

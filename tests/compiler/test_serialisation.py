@@ -183,8 +183,11 @@ def test_what_json_cannot_hold_is_refused(value: Any) -> None:
         "[1, 2, 3]",
         '[{"a": 1}]',
         '[{"a": 1}, 2]',
+        '[{"a": 1}, {"a":',
+        "[x] {",
         '[{"a": 1}, {"a": 2}] and more',
         '[{"a": "\\u202e"}, {"a": 2}]',
+        '[{"a": "\\u0069"}, {"a": 2}]',
     ],
     ids=lambda text: text[:20],
 )

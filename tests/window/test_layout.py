@@ -203,68 +203,78 @@ def model(*blocks: dict[str, Any]) -> dict[str, Any]:
     return {"role": "assistant", "content": list(blocks)}
 
 
-@pytest.mark.parametrize(
-    ("messages", "fault"),
-    [
-        ([], "first message"),
-        ([model(text("x"))], "first message"),
-        ([user()], "non-empty content"),
-        ([user(text(" "))], "text content blocks"),
-        ([user(use("a"))], "belong to the assistant"),
-        ([user(text("x")), model(use("a"))], "without tool_result"),
-        ([user(text("x")), model(use("a")), user(text("y"))], "immediately after"),
-        ([user(text("x")), model(use("a")), user(text("y"), answer("a"))], "come first"),
-        ([user(text("x")), model(text("y")), user(answer("a"))], "corresponding tool_use"),
-        ([user(text("x")), model(use("a"), use("a")), user(answer("a"))], "unique"),
-        ([user(text("x")), model(use("a.b")), user(answer("a.b"))], "pattern"),
-        ([user(text("x")), model(THINKING), user(text("y"))], "final block"),
-    ],
-)
-def test_anthropic_rules_refuse_what_the_provider_refuses(messages: Any, fault: str) -> None:
-    assert fault in str(anthropic_fault(messages))
+USER_TEXT = {"role": "user", "parts": [{"text": "x"}]}
+CALLED = {"role": "model", "parts": [{"function_call": {}}]}
+REASONING = {"type": "reasoning", "id": "rs_1", "encrypted_content": "xyz", "summary": []}
+IDS = [{"id": "a"}, {"id": "a"}]
+CALL_ITEM = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}
+OUTPUT_ITEM = {"type": "function_call_output", "call_id": "c1", "output": "x"}
+USER_ITEM = {"role": "user", "content": "go"}
 
 
 @pytest.mark.parametrize(
-    ("messages", "fault"),
+    ("rules", "messages", "fault"),
     [
-        ([{"role": "tool", "tool_call_id": "a", "content": "x"}], "must follow"),
-        ([{"role": "assistant", "content": None}], "non-empty"),
-        ([{"role": "assistant", "content": None, "tool_calls": [{"id": "a"}]}], "followed by"),
+        (anthropic_fault, [], "first message"),
+        (anthropic_fault, [model(text("x"))], "first message"),
+        (anthropic_fault, [user()], "non-empty content"),
+        (anthropic_fault, [user(text(" "))], "text content blocks"),
+        (anthropic_fault, [user(use("a"))], "belong to the assistant"),
+        (anthropic_fault, [user(text("x")), model(use("a"))], "without tool_result"),
+        (anthropic_fault, [user(text("x")), model(use("a")), user(text("y"))], "immediately after"),
         (
-            [
-                {"role": "assistant", "tool_calls": [{"id": "a"}]},
-                {"role": "user", "content": "x"},
-            ],
+            anthropic_fault,
+            [user(text("x")), model(use("a")), user(text("y"), answer("a"))],
+            "come first",
+        ),
+        (
+            anthropic_fault,
+            [user(text("x")), model(text("y")), user(answer("a"))],
+            "corresponding tool_use",
+        ),
+        (
+            anthropic_fault,
+            [user(text("x")), model(use("a"), use("a")), user(answer("a"))],
+            "unique",
+        ),
+        (anthropic_fault, [user(text("x")), model(use("a.b")), user(answer("a.b"))], "pattern"),
+        (anthropic_fault, [user(text("x")), model(THINKING), user(text("y"))], "final block"),
+        (openai_fault, [{"role": "tool", "tool_call_id": "a", "content": "x"}], "must follow"),
+        (openai_fault, [{"role": "assistant", "content": None}], "non-empty"),
+        (
+            openai_fault,
+            [{"role": "assistant", "content": None, "tool_calls": IDS[:1]}],
             "followed by",
         ),
-        ([{"role": "assistant", "tool_calls": [{"id": "a"}, {"id": "a"}]}], "unique"),
-        ([{"role": "assistant", "tool_calls": [{"id": "a" * 41}]}], "at most 40"),
-    ],
-)
-def test_openai_rules_refuse_what_the_provider_refuses(messages: Any, fault: str) -> None:
-    assert fault in str(openai_fault(messages))
-
-
-CALLED = {"role": "model", "parts": [{"function_call": {}}]}
-
-
-@pytest.mark.parametrize(
-    ("contents", "fault"),
-    [
-        ([{"role": "user", "parts": []}], "at least one part"),
-        ([CALLED], "comes after a user turn"),
-        ([{"role": "user", "parts": [{"text": "x"}]}, CALLED], "number of function response"),
+        (openai_fault, [{"role": "assistant", "tool_calls": IDS[:1]}, USER_ITEM], "followed by"),
+        (openai_fault, [{"role": "assistant", "tool_calls": IDS}], "unique"),
+        (openai_fault, [{"role": "assistant", "tool_calls": [{"id": "a" * 41}]}], "at most 40"),
+        (gemini_fault, [{"role": "user", "parts": []}], "at least one part"),
+        (gemini_fault, [CALLED], "comes after a user turn"),
+        (gemini_fault, [USER_TEXT, CALLED], "number of function response"),
         (
-            [{"role": "user", "parts": [{"text": "x"}]}, CALLED, {"role": "user", "parts": [{}]}],
+            gemini_fault,
+            [USER_TEXT, CALLED, {"role": "user", "parts": [{}]}],
             "number of function response",
         ),
+        (responses_fault, [USER_ITEM, CALL_ITEM], "no tool output found"),
+        (responses_fault, [USER_ITEM, CALL_ITEM, USER_ITEM], "no tool output found"),
+        (responses_fault, [USER_ITEM, OUTPUT_ITEM], "no tool call found"),
+        (responses_fault, [USER_ITEM, *[CALL_ITEM, OUTPUT_ITEM] * 2], "unique"),
+        (responses_fault, [USER_ITEM, REASONING], "required following item"),
+        (responses_fault, [REASONING, USER_ITEM], "required following item"),
+        (responses_fault, [CALL_ITEM, REASONING, OUTPUT_ITEM], "required following item"),
+        (responses_fault, [{"role": "user", "content": ""}], "non-empty"),
     ],
 )
-def test_gemini_rules_refuse_what_the_provider_refuses(contents: Any, fault: str) -> None:
-    assert fault in str(gemini_fault(contents))
+def test_the_rules_refuse_what_the_provider_refuses(rules: Any, messages: Any, fault: str) -> None:
+    assert fault in str(rules(messages))
 
 
-REASONING = {"type": "reasoning", "id": "rs_1", "encrypted_content": "xyz", "summary": []}
+def test_responses_rules_let_parallel_calls_pass() -> None:
+    other = {**CALL_ITEM, "call_id": "c2"}
+    outputs = [OUTPUT_ITEM, {**OUTPUT_ITEM, "call_id": "c2"}]
+    assert responses_fault([USER_ITEM, REASONING, CALL_ITEM, other, *outputs]) is None
 
 
 def test_the_output_of_a_response_goes_back_in_its_order() -> None:
@@ -301,34 +311,6 @@ def test_what_only_another_provider_reads_leaves_a_line_and_no_empty_item() -> N
         {"role": "assistant", "content": "done"},
     ]
     assert faults(talk.state) == []
-
-
-CALL_ITEM = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}
-OUTPUT_ITEM = {"type": "function_call_output", "call_id": "c1", "output": "x"}
-USER_ITEM = {"role": "user", "content": "go"}
-
-
-@pytest.mark.parametrize(
-    ("items", "fault"),
-    [
-        ([USER_ITEM, CALL_ITEM], "no tool output found"),
-        ([USER_ITEM, CALL_ITEM, USER_ITEM], "no tool output found"),
-        ([USER_ITEM, OUTPUT_ITEM], "no tool call found"),
-        ([USER_ITEM, CALL_ITEM, OUTPUT_ITEM, CALL_ITEM, OUTPUT_ITEM], "unique"),
-        ([USER_ITEM, REASONING], "required following item"),
-        ([REASONING, USER_ITEM], "required following item"),
-        ([CALL_ITEM, REASONING, OUTPUT_ITEM], "required following item"),
-        ([{"role": "user", "content": ""}], "non-empty"),
-    ],
-)
-def test_responses_rules_refuse_what_the_provider_refuses(items: Any, fault: str) -> None:
-    assert fault in str(responses_fault(items))
-
-
-def test_responses_rules_let_parallel_calls_pass() -> None:
-    other = {**CALL_ITEM, "call_id": "c2"}
-    outputs = [OUTPUT_ITEM, {**OUTPUT_ITEM, "call_id": "c2"}]
-    assert responses_fault([USER_ITEM, REASONING, CALL_ITEM, other, *outputs]) is None
 
 
 # ---- A request is the caller's own: whatever is done to it, the next one is as if it had not been.

@@ -177,6 +177,11 @@ def test_without_signals_the_weights_are_equal() -> None:
     assert list(section_weights({}).values()) == [334, 333, 333]
 
 
+def test_signals_shift_the_weights_of_their_layer() -> None:
+    weights = section_weights({"checklist_evidence_ratio": 0.7, "expected_tool_calls": 3})
+    assert weights[Layer.EVIDENCE] > weights[Layer.MEMORY] == weights[Layer.CONVERSATION]
+
+
 @given(
     st.dictionaries(
         st.sampled_from(sorted(SIGNALS)), st.floats(0, 1e12, allow_subnormal=False), max_size=8

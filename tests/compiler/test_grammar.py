@@ -279,6 +279,11 @@ def test_what_was_never_rendered_is_refused(text: str) -> None:
         parse_envelope(text or "\n")
 
 
+def test_an_envelope_without_blocks_is_the_empty_text() -> None:
+    assert render_blocks([], SEAL) == ""
+    assert parse_envelope("") == ()
+
+
 def test_a_huge_text_round_trips() -> None:
     listed = (turn("=== data\n" * 50_000), evidence("=== \\data\r\n</a>" * 50_000))
     assert parse_envelope(render_blocks(listed, SEAL)) == listed

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tenure.compiler.fitting.shorten import table_in
 from tenure.compiler.media.plan import MediaEntry, MediaPlan, media_text, plan_media
 from tenure.compiler.media.reduction import nearest_rows
 from tenure.compiler.request.parse import parse_request
@@ -472,6 +473,19 @@ def test_a_request_with_media_survives_its_json() -> None:
     assert (StandIn(text="x"),) in [each.stand_ins for each in request.media]
     table = Media(kind=MediaKind.STRUCTURED, records="[]")
     assert media_text(table) == "[structured]"
+
+
+NOT_TABLES = ["no list", "[1, 2]", '[{"a":1}]', '[{"a":1},{"a":', '[{"a":1},2]',
+              '[{"a":"\\u0069"},{"a":2}]', "[x] {"]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NOT_TABLES)
+def test_what_ends_in_no_list_of_records_holds_no_table(text: str) -> None:
+    assert table_in(text) is None
+
+
+def test_a_list_may_stand_behind_words_and_other_brackets() -> None:
+    assert table_in('[1] seen: [{"a": 1}, {"a": 2}]') == ("[1] seen: ", ({"a": 1}, {"a": 2}))
 
 
 def test_records_that_do_not_fit_even_as_columns_stay_out() -> None:

@@ -491,6 +491,8 @@ def test_a_profile_gives_floors_and_caps() -> None:
     context = bench.context(parse_request("code_generation", query="x", profile="research"))
     assert context.shares["evidence"] == (550, 650)
     assert context.shares["guidance"] == (0, 250)
+    with pytest.raises(InvalidInput, match="research"):
+        bench.compile(query="x", profile="reserch")
 
 
 def test_a_model_with_a_window_keeps_a_reserve() -> None:

@@ -44,7 +44,8 @@ def page(report: EnvelopeReport, words: Mapping[str, str]) -> str:
     """A whole HTML document; `words` are the opening words of objects by their ids."""
     from markupsafe import Markup
 
-    style, cache_facts = _source("page.css"), report.trace.cache_metadata.items()
+    style = _source("page.css")
+    cache_facts = report.trace.cache_metadata.items()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return _fill(
         "page.jinja",

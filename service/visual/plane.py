@@ -133,6 +133,8 @@ class Rectangle:
 class TimePlane:
     """Beliefs with a marked point, as text for a terminal and as SVG for pages and notebooks."""
 
+    __repr__ = short_repr
+
     # A docstring of a field would stand in the description of the HTTP interface.
     entity: str
     slot: str

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.schema.interval import INF_US, Interval
+from tenure.schema.terms import stemmed_again
 from tenure.store.port import tables
 from tenure.store.port.tables import Lists, RecordTable
 from tenure.store.sqlite.codec import list_json, words
@@ -76,6 +77,7 @@ def test_a_closing_that_a_stamp_cannot_know_reads_as_open(
 @pytest.mark.parametrize("name", TABLES)
 def test_the_file_has_the_columns_of_a_record(name: str) -> None:
     db = sqlite3.connect(":memory:")
+    db.create_function("stemmed_again", 1, stemmed_again)
     for parts in MIGRATIONS:
         for part in parts:
             db.executescript(part)

@@ -31,7 +31,7 @@ class Mutant(NamedTuple):
     test: str
     """The test that must turn red, as coverage.md names it."""
     given: Mapping[str, Any] = MappingProxyType({})
-    """What the test takes beside `open_memory`."""
+    """What the test takes beside `memory` and `open_memory`."""
 
 
 MUTANTS = [Mutant(**row) for row in data_table("mutants.toml")["mutant"]]
@@ -116,7 +116,11 @@ def _test(mutant: Mutant, tmp_path: Path, stack: ExitStack) -> Callable[[], obje
         return stack.enter_context(connect(str(tmp_path / f"{next(count)}.db"), **options))
 
     names = test.__code__.co_varnames[: test.__code__.co_argcount]
-    given: dict[str, Any] = {"open_memory": open_memory} if "open_memory" in names else {}
     # TOML knows no tuples.
-    given |= {n: tuple(v) if isinstance(v, list) else v for n, v in mutant.given.items()}
+    given = {n: tuple(v) if isinstance(v, list) else v for n, v in mutant.given.items()}
+    if "open_memory" in names:
+        given["open_memory"] = open_memory
+    if "memory" in names and "memory" not in given:
+        # A new one for each run, as the fixture has it.
+        return lambda: test(memory=open_memory(), **given)
     return lambda: test(**given)

@@ -162,6 +162,16 @@ def test_order_of_the_sections_changes_nothing(rng: random.Random, extra: int) -
     assert list(one.tokens) == list(other.tokens) == sorted(one.tokens)
 
 
+@settings(max_examples=examples(150), deadline=None)
+@given(st.randoms(use_true_random=False), st.integers(0, 3000))
+def test_more_budget_is_never_worse(rng: random.Random, extra: int) -> None:
+    sections = [random_section(rng, f"s{i}", most=500, optional=False) for i in range(6)]
+    budget = sum(one.t_min for one in sections) + extra
+    small, large = allocate(sections, budget), allocate(sections, budget + 7)
+    assert large.objective >= small.objective - 1e-9
+    assert large.shadow_price <= small.shadow_price * (1 + 1e-9)
+
+
 def test_the_shadow_price_is_the_multiplier_that_scipy_finds() -> None:
     rng = random.Random(22)
     for _ in range(150):

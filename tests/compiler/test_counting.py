@@ -171,6 +171,10 @@ class TestRules:
         assert features("a  b").run_chars == 2
         assert features("--------").run_chars == 8
 
+    def test_control_characters_and_spaces_are_in_no_class(self) -> None:
+        seen = features("\x00\x1b \t")
+        assert (seen.letters, seen.digits, seen.punctuation, seen.other) == (0, 0, 0, 0)
+
 
 class TestIdentity:
     def test_every_rule_has_its_own(self) -> None:

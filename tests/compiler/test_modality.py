@@ -19,6 +19,7 @@ from tenure.compiler.media.reduction import (
     sample_rows,
 )
 from tenure.compiler.tokens.modality import (
+    CrossModalReference,
     ImageRule,
     MediaItem,
     Modality,
@@ -96,8 +97,23 @@ class TestSubstitution:
         same = [text("b", 10, 800), text("c", 10, 800), text("a", 10, 790)]
         assert substitute(media("photo"), same).id == "b"
 
+    @given(st.lists(st.tuples(st.integers(0, 2000), st.integers(0, 1000)), max_size=8))
+    def test_nothing_ever_gets_dearer_or_unfaithful(self, offers: list[tuple[int, int]]) -> None:
+        stand_ins = [text(f"s{n}", *offer) for n, offer in enumerate(offers)]
+        choice = substitute(media("photo"), stand_ins)
+        assert choice.tokens <= 1000
+        assert choice.utility_permille >= 720
+
 
 class TestReferences:
+    def test_a_stand_in_links_to_its_original(self) -> None:
+        link = CrossModalReference(
+            source=media("IMG_1"), target=text("TEXT_3", 9, 800), confidence_permille=950
+        )
+        assert link.line() == (
+            "TEXT_3 (text) extracted from IMG_1 (image) via ocr, confidence 0.950"
+        )
+
     def test_the_split_names_all_five_and_adds_up(self) -> None:
         split = evidence_split([media("a", 10), media("b", 5), text("c", 7, 1)])
         assert dict(split) == {

@@ -62,6 +62,10 @@ class TestKnapsack:
     def test_everything_is_taken_when_it_fits(self) -> None:
         assert knapsack([Item("b", 3, 1), Item("a", 4, 9), Item("c", 0, 0)], 7) == ("a", "b")
 
+    def test_an_item_larger_than_the_budget_stops_nothing(self) -> None:
+        items = [Item("a", 900, 100), Item("b", 5, 1), Item("c", 6, 1)]
+        assert knapsack(items, 10) == ("b",)
+
     def test_the_single_best_item_beats_a_crowd_of_dense_small_ones(self) -> None:
         items = [Item(f"i{n:05}", 1, 2) for n in range(110)] + [Item("big", 105, 10**6)]
         assert knapsack(items, 105) == ("big",)

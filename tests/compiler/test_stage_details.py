@@ -13,7 +13,9 @@ from tenure.compiler.fitting.shorten import excerpt
 from tenure.compiler.gathering.mentions import ExactBinder
 from tenure.compiler.ir.context import CompileContext, project_of, sealing_epoch
 from tenure.compiler.ir.outputs import Passes
+from tenure.compiler.media.reduction import one_media_tokens
 from tenure.compiler.request.parse import parse_request
+from tenure.compiler.request.request import Media, MediaKind
 from tenure.compiler.stages.emit import emit
 from tenure.compiler.text.duplicates import Text, duplicates, shingle_list
 from tenure.compiler.text.relevance import fuse
@@ -472,6 +474,11 @@ def test_of_two_copies_the_one_of_the_stronger_source_stands() -> None:
 
 
 def test_media_come_off_the_budget() -> None:
+    image = Media(kind=MediaKind.IMAGE, uri="a", width=280, height=280)
+    assert one_media_tokens(image) == 100
+    film = Media(kind=MediaKind.VIDEO, uri="v", width=28, height=28, seconds=2)
+    assert one_media_tokens(film) == 2 + 80
+    assert one_media_tokens(Media(kind=MediaKind.VIDEO, uri="v")) > 60 * 1_000
     plain, bench = Bench().compile(query="x"), Bench()
     evidence = [{"kind": "image", "uri": "a.png", "width": 280, "height": 280}]
     envelope = bench.compile(query="x", evidence=evidence)

@@ -70,13 +70,13 @@ def _last_read_mark(old: Sequence[int], new: Sequence[int], last_end: int, reach
 
 def main() -> None:
     """Print the table."""
-    given = options_of(__doc__, turns=50)
+    options = options_of(__doc__, turns=50)
     memory = office()
     rows: list[tuple[object, ...]] = []
     for model in MODELS:
         before: Envelope | None = None
         sent = read = cost = last = 0
-        for envelope in turns(memory, model, given.turns):
+        for envelope in turns(memory, model, options.turns):
             tokens = envelope.plan.counter.lower_bound(envelope.text)
             hit = tokens_read(before.plan, envelope.plan) if before is not None else 0
             sent, read, last = sent + tokens, read + hit, 100 * hit // tokens

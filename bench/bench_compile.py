@@ -365,7 +365,7 @@ def print_bars(kinds: Sequence[str], folder: Path, objects: int, rounds: int) ->
 
 def main() -> None:
     """Print the tables."""
-    given = options_of(
+    arguments = options_of(
         __doc__,
         sizes=[10_000, 100_000],
         big=False,
@@ -377,21 +377,23 @@ def main() -> None:
         keep=Path,
         json=Path("bench/results/compile.json"),
     )
-    sizes = [*given.sizes, *([1_000_000] if given.big else [])]
-    clock = instruction_clock() if given.instructions else time.perf_counter
+    sizes = [*arguments.sizes, *([1_000_000] if arguments.big else [])]
+    clock = instruction_clock() if arguments.instructions else time.perf_counter
     found: dict[int, dict[str, dict[str, tuple[float, float]]]] = {}
     with tempfile.TemporaryDirectory() as name:
-        if given.table:
-            print_bars(given.data, given.keep or Path(name), given.objects, given.rounds)
+        if arguments.table:
+            print_bars(
+                arguments.data, arguments.keep or Path(name), arguments.objects, arguments.rounds
+            )
             return
         for objects in sizes:
-            path = (given.keep or Path(name)) / f"{objects}.db"
+            path = (arguments.keep or Path(name)) / f"{objects}.db"
             if not path.exists():
                 spent = filled(path, objects)
                 print(f"{objects:,} objects: written in {spent[0]:.0f} s, vectors {spent[1]:.0f} s")
-            found[objects] = measure(path, objects, given.rounds, clock)
-    show(sizes, found, "M instructions" if given.instructions else "ms")
-    write_json(given.json, found)
+            found[objects] = measure(path, objects, arguments.rounds, clock)
+    show(sizes, found, "M instructions" if arguments.instructions else "ms")
+    write_json(arguments.json, found)
 
 
 if __name__ == "__main__":

@@ -38,8 +38,8 @@ def first_half(path: Path, folder: Path) -> Path:
 
 
 def main() -> None:
-    given = options_of(__doc__, file=Path, json=Path("bench/results/congress.json"))
-    history = given.file or shared_file(HISTORY)
+    options = options_of(__doc__, file=Path, json=Path("bench/results/congress.json"))
+    history = options.file or shared_file(HISTORY)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         half = load(first_half(history, folder), folder / "half.db")
@@ -54,7 +54,7 @@ def main() -> None:
     heads = "history", "events", "seconds", "events/s"
     print_table(*heads, rows=rows, title="loading a replayed history")
     print(f"the whole loads at {rates['whole'] / rates['half']:.2f} of the rate of its half")
-    write_json(given.json, {"events_per_s": rates})
+    write_json(options.json, {"events_per_s": rates})
 
 
 if __name__ == "__main__":

@@ -213,17 +213,17 @@ def measure(folder: Path, versions: int) -> dict[str, float]:
 
 def main() -> None:
     default_file = Path("bench/results/memory.json")
-    given = options_of(__doc__, sizes="10000,100000,1000000", json=default_file, folder=Path)
-    sizes = [int(size) for size in given.sizes.split(",")]
+    options = options_of(__doc__, sizes="10000,100000,1000000", json=default_file, folder=Path)
+    sizes = [int(size) for size in options.sizes.split(",")]
     found: dict[int, dict[str, float]] = {}
-    if given.folder:
-        given.folder.mkdir(parents=True, exist_ok=True)
+    if options.folder:
+        options.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as passing:
         for size in sizes:
-            found[size] = measure(given.folder or Path(passing), size)
+            found[size] = measure(options.folder or Path(passing), size)
     heads = *(f"{size:,}" for size in sizes), "growth"
     print_table("", *heads, rows=rows_of(found), title="embedded store, durable")
-    write_json(given.json, found)
+    write_json(options.json, found)
 
 
 def rows_of(found: dict[int, dict[str, float]]) -> Iterator[tuple[str, ...]]:

@@ -61,10 +61,10 @@ def people_of(file: Path) -> dict[str, set[str]]:
 
 def main() -> None:
     """Run the benchmark."""
-    chosen = options_of(__doc__, file=Path, json=Path)
-    figures = report(chosen.file or shared_file(DEFAULT))
+    options = options_of(__doc__, file=Path, json=Path)
+    figures = report(options.file or shared_file(DEFAULT))
     print(json.dumps(figures, indent=1, ensure_ascii=False))
-    write_json(chosen.json, figures)
+    write_json(options.json, figures)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from rich.table import Table
 from tenure import Memory, connect
 
 SHARED = Path(os.environ.get("TENURE_SHARED") or Path(__file__).resolve().parents[2] / "shared")
-"""The folder that holds `data/`: what TENURE_SHARED names, else `shared` beside the checkout."""
+"""The folder that holds `data/`: TENURE_SHARED, or `shared` next to the checkout."""
 
 
 def parser_of(description: str | None, **options: Any) -> argparse.ArgumentParser:

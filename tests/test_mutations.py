@@ -31,7 +31,7 @@ class Mutant(NamedTuple):
     test: str
     """The test that must turn red, as coverage.md names it."""
     given: Mapping[str, Any] = MappingProxyType({})
-    """What the test takes beside `memory` and `open_memory`."""
+    """Arguments of the test, without `memory` and `open_memory`."""
 
 
 MUTANTS = [Mutant(**row) for row in data_table("mutants.toml")["mutant"]]

@@ -465,7 +465,7 @@ export type AskedAnswer = {
   budget_tokens?: number;
   /** The subject as a reader may see it. */
   name?: string;
-  /** Of a name that nobody has: known names that are spelt nearly alike, the nearest first. */
+  /** Of an unknown name: known names with a similar spelling, the most similar first. */
   near_names?: Array<string>;
   /** What shows it, or would; never of what is withheld. */
   object_ids?: Array<string>;

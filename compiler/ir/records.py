@@ -134,7 +134,7 @@ class Asked:
     name: str = ""
     """The subject as a reader may see it."""
     near_names: tuple[str, ...] = ()
-    """Of a name that nobody has: known names that are spelt nearly alike, the nearest first."""
+    """Of an unknown name: known names with a similar spelling, the most similar first."""
 
     @property
     def words(self) -> str:

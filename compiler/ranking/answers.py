@@ -23,7 +23,7 @@ from ..ir.outputs import Gated, Ranked, Resolved, Validated
 from ..ir.records import Asked, Candidate, Piece, Snapshot, Via, is_masked, root_of
 
 _MOST_NEAR = 3
-"""Known names that are offered for one that nobody has."""
+"""The most suggestions for an unknown name."""
 _ROUND = 100
 _FRAME = 12
 """Tokens of the frame of a piece that the budget left out."""
@@ -136,12 +136,12 @@ def _near_names(
             known_names.update([] if entity is None else [entity.name])
 
     compact = form_of(name, UNKNOWN_TYPE).compact
-    near: list[tuple[int, str]] = []
+    spellings: list[tuple[int, str]] = []
     for known_name in known_names:
         likeness = osa(compact, form_of(known_name, UNKNOWN_TYPE).compact)
         if likeness >= TYPO:
-            near.append((-likeness, known_name))
-    return tuple(known_name for _, known_name in sorted(near)[:_MOST_NEAR])
+            spellings.append((-likeness, known_name))
+    return tuple(known_name for _, known_name in sorted(spellings)[:_MOST_NEAR])
 
 
 def finished(

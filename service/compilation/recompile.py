@@ -137,7 +137,7 @@ def tokens_before(changes: EnvelopeDiff, second: Envelope) -> int | None:
     """What a cache could keep of a second text; None where all is equal."""
     if changes.first_change is None:
         return None
-    # A cache keeps a prefix of tokens, so the place is told in those of the second text.
+    # A cache keeps a prefix of tokens, so the place counts tokens of the second text.
     return second.plan.counter.count(second.text[: changes.first_change])
 
 

@@ -228,7 +228,7 @@ def offered_slots(context: ExtractionContext) -> dict[str, Slot]:
 
 
 def instructions_of(texts: Sequence[TextInContext], slots: Mapping[str, Slot]) -> str:
-    """What a model is told that reads one text, or several of one speaker."""
+    """The instructions for a model that reads one text, or several texts of one speaker."""
     mark = mark_of(*(text for text, _ in texts))
     frame = _FRAME_OF_SEVERAL.format(count=len(texts), mark=mark)
     moment = "The moment of speaking stands above each text."

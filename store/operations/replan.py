@@ -141,7 +141,7 @@ def reach_of(
 
 
 def history_of(tx: WriteTx, entity_ids: Iterable[str]) -> tuple[Judgement, ...]:
-    """Every judgement, open or closed, of entities and of all they were join_pieces with."""
+    """Every judgement, open or closed, of entities and of all they were joined with."""
     known: set[str] = set()
     rows: dict[str, Judgement] = {}
     frontier = set(entity_ids)

@@ -77,7 +77,7 @@ _TYPES: Final = {kind: get_args(_HINTS[name])[0] for kind, name in _FIELD.items(
 _NO_EVENT: Final = 0, MIN_US
 """Sequence number and stamp of a tenant without a write."""
 
-_HEADER: Final = ("tenure_export", "tenant", "seq", "last_us", "next_vid", "keys")
+_HEADER: Final = ("tenure_export", "terms", "tenant", "seq", "last_us", "next_vid", "keys")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,7 @@ class ExportHeader:
     """What an export says of itself."""
 
     tenure_export: int
+    terms: int
     tenant: str
     seq: int
     last_us: int
@@ -317,7 +318,12 @@ def _record(kind: str, plain: Any, number: int, header: ExportHeader) -> Any:
         raise bad_line(number, str(error)) from error
     if isinstance(record, Alias | BlockKeys):
         return _with_today_key(record)
-    return _as_today(record) if isinstance(record, Assertion) else record
+    if not isinstance(record, Assertion):
+        return record
+    if header.terms < TERMS_VERSION:
+        content = record.content
+        record = replace(record, content=replace(content, terms=stemmed_again(content.terms)))
+    return _as_said(record)
 
 
 def _with_today_key(record: Alias | BlockKeys) -> Alias | BlockKeys:
@@ -332,17 +338,15 @@ def _with_today_key(record: Alias | BlockKeys) -> Alias | BlockKeys:
     return replace(record, norm=norm, ordinal=record.ordinal + zlib.crc32(record.norm.encode()))
 
 
-def _as_today(assertion: Assertion) -> Assertion:
-    """A claim with today's terms and the raw id of its entity value: older ones are canonical."""
-    content, raw, claim = assertion.content, assertion.details.value_entity_id, assertion.claim
-    content = replace(content, terms=stemmed_again(content.terms))
-    assertion = replace(assertion, content=content)
+def _as_said(assertion: Assertion) -> Assertion:
+    """A claim with the raw id of its entity value: older exports hold the canonical one."""
+    raw, claim = assertion.details.value_entity_id, assertion.claim
     if raw is None or claim.value_key in (NO_VALUE_KEY, ENTITY_KEY + raw):
         return assertion
     return replace(
         assertion,
         claim=replace(claim, value_key=ENTITY_KEY + raw),
-        content=replace(content, value_json=canonical_json(raw)),
+        content=replace(assertion.content, value_json=canonical_json(raw)),
     )
 
 

@@ -85,7 +85,7 @@ def test_a_read_that_finds_nothing_says_whether_anybody_is_known(run: Run) -> No
         output = run(command, "Sam Riviera", *slot).stdout
         assert "no entity has this name" in output
         assert "did you mean: Sam Rivera" in output
-        # A write would bind this form of the name, but a read takes no name that nobody wrote.
+        # A write would bind this form of the name; a read takes only names that were written.
         assert "did you mean: Sam Rivera" in run(command, "Rivera, Sam", *slot).stdout
         assert told(run, command, "Nobody Known", *slot) in ([], {})
     assert "nothing was ever known of it" in run("timeline", "Sam Rivera", "title").stdout

@@ -26,7 +26,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from io import TextIOWrapper
 from pathlib import Path
@@ -348,7 +348,12 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="escaped")
-    typer.main.get_command(app)(prog_name="tenure")
+    try:
+        typer.main.get_command(app)(prog_name="tenure")
+    finally:
+        # A full disk is told here: at the end of the process Python would only show a traceback.
+        with suppress(BrokenPipeError):
+            sys.stdout.flush()
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:
@@ -392,6 +397,8 @@ def _tell_unexpected(
     )
     if isinstance(error, OSError) and error.errno in _FULL:
         code = "file_unwritable"
+        # What is still buffered would fail again at the end, and change the exit code.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         message = (
             f"the output cannot be written: {error.strerror}; make room and ask again. What was "
             "committed stays"

@@ -738,7 +738,11 @@ def test_a_command_runs_without_an_output(tmp_path: Path, command: str) -> None:
     assert (ended.returncode, is_there) == ((0, True) if "write" in command else (1, False))
 
 
-def test_an_output_on_a_full_disk_is_told_by_code(tmp_path: Path) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_an_output_on_a_full_disk_is_told_by_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unbuffered: str
+) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     if not Path("/dev/full").exists():
         pytest.skip("this machine has no device that is full")
     words = f'exec "{sys.executable}" -P -m tenure --store memory.db write A office Rome >/dev/full'

@@ -50,8 +50,8 @@ class Candidates:
     background: Background | None = None
     """The hits among which the texts were chosen, where they were more than are read."""
     reads: int = 0
-    hubs: set[str] = field(default_factory=set[str])
-    """Raw ids of entities of which more is known than was read."""
+    hubs: list[tuple[str, str, int]] = field(default_factory=list[tuple[str, str, int]])
+    """(raw id, slot, facts with the entity as their value) where not all were read."""
     own_ids: OwnIds = NOBODY
     """Raw ids of the entity that is the caller."""
     known_ids: frozenset[str] = frozenset()

@@ -150,10 +150,20 @@ def gather(
         background=candidates.background,
         withheld=told_withheld(context.principal, candidates.withheld),
         cut=candidates.cut,
-        hubs=tuple(sorted({root_of(known, raw) for raw in candidates.hubs})),
+        hubs=_hubs_of(candidates.hubs, known),
         capped_ids=capped_ids,
         round_trips=candidates.reads + bool(ids),
     )
+
+
+def _hubs_of(
+    hubs: Iterable[tuple[str, str, int]], known: Known
+) -> tuple[tuple[str, str, int], ...]:
+    """The relations of entities that were not wholly read, by canonical id, sorted."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for raw, slot, count in hubs:
+        counts[root_of(known, raw), slot] += count
+    return tuple(sorted((*relation, count) for relation, count in counts.items()))
 
 
 # --- the names
@@ -373,9 +383,7 @@ def _add_neighbourhood(candidates: Candidates, centre: Sequence[str]) -> None:
         for version in page.versions:
             details = version.details
             ends.update(filter(None, dict.fromkeys((details.subject_id, details.value_entity_id))))
-        if page.cut:  # of a hub as many facts were read as may be
-            full = (entity for entity in frontier if ends[entity] >= rules.neighbour_facts)
-            candidates.hubs.update(full)
+        candidates.hubs += page.fans
         fresh = [end for end in ends if end not in known]
         candidates.cut |= len(fresh) > room
         frontier = fresh[:room]

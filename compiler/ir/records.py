@@ -271,8 +271,8 @@ class Snapshot:
     """How many objects the store withheld, by source of candidates."""
     cut: bool = False
     """Whether a limit cut the candidates."""
-    hubs: tuple[str, ...] = ()
-    """Canonical ids of entities of which more is known than was read, sorted."""
+    hubs: tuple[tuple[str, str, int], ...] = ()
+    """(canonical id, slot, facts with it as their value) where not all were read, sorted."""
     withheld_slots: tuple[tuple[str, str], ...] = ()
     """Of a replay: (canonical subject, slot) that were asked and hidden then."""
     capped_ids: tuple[str, ...] = ()

@@ -8,10 +8,12 @@ first appearance, so equal records give equal bytes. Checklist C-191.
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from io import StringIO
 from itertools import chain
 from types import MappingProxyType
 from typing import Final
@@ -92,7 +94,9 @@ def serialise(records: Sequence[Record], form: Form) -> str:
     if form is Form.MARKDOWN:
         return _markdown(columns, rows)
     if form is Form.CSV:
-        return "\n".join(map(_csv_line, (columns, *rows)))
+        text = StringIO()
+        csv.writer(text, lineterminator="\n").writerows((columns, *rows))
+        return text.getvalue().removesuffix("\n")
 
     return _compact(columns, rows)
 
@@ -151,10 +155,6 @@ def _markdown_line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(map(_escape_cell, cells)) + " |"
 
 
-def _csv_line(cells: Sequence[str]) -> str:
-    return ",".join(map(_csv_field, cells))
-
-
 def _compact(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Write what all rows share once, behind its column's name, and a cell as above as `"`."""
     heads: list[str] = []
@@ -189,9 +189,3 @@ def _compact_cell(cell: str) -> str:
 def _escape_cell(text: str) -> str:
     text = text.replace("\\", "\\\\").replace("|", "\\|")
     return text.replace("\r", "\\r").replace("\n", "\\n")
-
-
-def _csv_field(text: str) -> str:
-    if any(mark in text for mark in ',"\r\n'):
-        return '"' + text.replace('"', '""') + '"'
-    return text

@@ -11,6 +11,7 @@ value is shown.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -24,6 +25,8 @@ from ..ir.records import Asked, Candidate, Piece, Snapshot, Via, is_masked, root
 
 _MOST_NEAR = 3
 """The most suggestions for an unknown name."""
+_NOT_LISTED = "not_listed"
+"""Why the facts of an entity are left out that is the value of too many."""
 _ROUND = 100
 _FRAME = 12
 """Tokens of the frame of a piece that the budget left out."""
@@ -53,18 +56,20 @@ def answers_of(
     for candidate in ranked.candidates:
         subject, slot = _slot_of(candidate)
         is_over = bool(candidate.via & Via.OUTDATED)
+        value = _entity_value(candidate, snapshot)
         if subject and not (is_over and (subject, slot) in hidden | disputed):
             clean.setdefault((subject, slot), []).append(candidate.object_id)
             clean.setdefault((subject, ""), []).append(candidate.object_id)
-
-        version = candidate.version
-        if candidate.vital and version is not None and version.details.value_entity_id:
-            value = version.details.value_entity_id
-            as_values.add((snapshot.known.canonical.get(value, value), slot))
+            # A fact says something of the entity that is its value too, unless it is masked.
+            if value and value != subject and not is_masked(candidate, snapshot, context):
+                clean.setdefault((value, ""), []).append(candidate.object_id)
+        if value and candidate.vital:
+            as_values.add((value, slot))
 
     if len(ranked.asked_slots) > 1:
         of_others.update(slot for subject, slot in ranked.asked if (subject, slot) in clean)
 
+    hubs = {entity for entity, _, _ in snapshot.hubs}
     records: list[Asked] = []
     ends = (pair for pair in on_the_way if pair[1] in ranked.asked_slots)
     for subject, slot in dict.fromkeys((*ranked.asked, *ends)):
@@ -93,6 +98,8 @@ def answers_of(
         else:
             why = lost[key].value if key in lost else "no_value"
             record = replace(record, why=why)
+            if not slot and subject in hubs:
+                record = replace(record, state="cut", why=_NOT_LISTED)
         records.append(record)
     for record in _unknown_names(ranked, resolved):
         near_names: tuple[str, ...] = ()
@@ -106,6 +113,13 @@ def _slot_of(candidate: Candidate) -> tuple[str, str]:
     version = candidate.version
     slot = version.details.slot if version is not None else None
     return candidate.subject or "", slot or ""
+
+
+def _entity_value(candidate: Candidate, snapshot: Snapshot) -> str:
+    """The canonical id of the entity that is the value of a fact, or empty."""
+    version = candidate.version
+    value = version.details.value_entity_id if version is not None else None
+    return root_of(snapshot.known, value) if value else ""
 
 
 def _unknown_names(ranked: Ranked, resolved: Resolved) -> Iterator[Asked]:
@@ -191,7 +205,7 @@ def unanswered_line(answers: Sequence[Asked]) -> str:
         if (
             record.state == "known"
             or not record.name
-            or (record.why, record.slot) == ("no_value", "")
+            or (not record.slot and record.why in ("no_value", _NOT_LISTED))
         ):
             continue
         if record.name in namesakes and record.state == "unknown":
@@ -210,3 +224,21 @@ def unanswered_line(answers: Sequence[Asked]) -> str:
         if state in by_state:
             parts.append(f"{opening}: {'; '.join(dict.fromkeys(by_state[state]))[:120]}.")
     return " ".join(parts)
+
+
+def unlisted_line(ranked: Ranked, snapshot: Snapshot) -> str:
+    """One line on asked relations of named entities that are too many to list, with their number.
+
+    Empty where all are listed. Personal data is not counted.
+    """
+    listed = Counter(
+        (_entity_value(candidate, snapshot), _slot_of(candidate)[1])
+        for candidate in ranked.candidates
+    )
+    parts: list[str] = []
+    for entity, slot, count in snapshot.hubs:
+        is_asked = slot in ranked.asked_slots or not ranked.asked_slots
+        if entity in ranked.seeds and is_asked and count > listed[entity, slot]:
+            name = snapshot.known.entities[entity].name
+            parts.append(f"{slot.replace('_', ' ')} = {name} ({count})")
+    return f"Not all listed: {'; '.join(parts)}." if parts else ""

@@ -26,8 +26,10 @@ from .asked import Topic
 _STEPS: Final = 2
 _FAN: Final = 8
 """Facts of one relation from which each counts for less, and the most ends that are ways."""
+_LISTED: Final = 24
+"""The most facts of one relation that a question about their value lists."""
 _HUB: Final = 1_000
-"""Facts that a relation is taken to have where a limit cut what was read around its entity."""
+"""Facts that a larger relation is taken to have, so that none of them is near."""
 _KINDS: Final[Mapping[SlotKind, int]] = {
     SlotKind.CONTACT: 500_000,
     SlotKind.ATTRIBUTE: 600_000,
@@ -96,9 +98,12 @@ def edges_of(candidates: Iterable[Candidate], known: Known) -> list[EntityEdge]:
 
 
 def find_links(
-    edges: Sequence[EntityEdge], topic: Topic, vocabulary: Vocabulary, hubs: frozenset[str]
+    edges: Sequence[EntityEdge],
+    topic: Topic,
+    vocabulary: Vocabulary,
+    hubs: Mapping[tuple[str, str], int],
 ) -> Links:
-    """Walk from the seeds of a question; `hubs` are entities with more facts than were read."""
+    """Walk from the seeds of a question; `hubs` counts the relations that were not wholly read."""
     seeds = sorted(topic.names)
     if not (seeds or topic.own):
         return Links()
@@ -129,7 +134,7 @@ class _Walk:
         self,
         edges: Sequence[EntityEdge],
         vocabulary: Vocabulary,
-        hubs: frozenset[str],
+        hubs: Mapping[tuple[str, str], int],
         topic: Topic,
     ) -> None:
         self.slots, self.hubs, self.topic = vocabulary.slots, hubs, topic
@@ -183,9 +188,10 @@ class _Walk:
 
     def _fan(self, edge: EntityEdge, entity: str) -> int:
         fan = self.fans[entity, edge.slot, entity == edge.subject]
-        # What a limit cut has many more: of a few relations one is cut only where it is large.
-        is_cut = entity in self.hubs and fan >= _FAN and entity != edge.subject
-        return max(fan, _HUB) if is_cut else fan
+        if entity == edge.subject:
+            return fan
+        fan = max(fan, self.hubs.get((entity, edge.slot), 0))
+        return fan if fan <= _LISTED else max(fan, _HUB)
 
     def _ways(self, entity: str) -> frozenset[str]:
         """The facts that lead on: of a large relation only the ends of whom most is known."""
@@ -248,6 +254,8 @@ class _Walk:
                 continue
             surely = self.topic.slots[edge.slot].surely
             fan = self.fans[link.entity, edge.slot, is_about]
-            damping = FULL if is_about else min(FULL, FULL * _FAN // max(1, fan))
+            # A list of whom a relation joins is what "who works at Acme?" asks for.
+            is_meant = is_about or (link.entity, edge.slot) in self.topic.inverse
+            damping = FULL if is_meant else min(FULL, FULL * _FAN // max(1, fan))
             asked[object_id] = surely * damping // FULL
         return asked

@@ -28,7 +28,7 @@ from ..format.grammar import CONTAINMENT_SENTENCE
 from ..ir.context import CompileContext
 from ..ir.outputs import Converted, Gated, Ranked, Rescued
 from ..ir.records import Asked, Candidate, Piece, Snapshot, TextChange, Verdict, Via
-from ..ranking.answers import unanswered_line
+from ..ranking.answers import unanswered_line, unlisted_line
 from ..request.request import Media
 from ..text.duplicates import Text, duplicates
 from ..text.relevance import one_line
@@ -47,7 +47,7 @@ def convert(
     *,
     answers: Sequence[Asked] = (),
 ) -> Converted:
-    """Return the pieces of all selected objects, and a line on what is asked and not known."""
+    """Return the pieces of all selected objects, and a line on what is asked and not shown."""
     pieces, changes, verdicts = memory_pieces(
         ranked.candidates,
         rescued.snippets,
@@ -61,7 +61,7 @@ def convert(
     if ranked.discussed:
         # Talk answers the question: a slot without a fact is not unknown.
         answers = [record for record in answers if record.why != "no_value"]
-    line = unanswered_line(answers)
+    line = f"{unanswered_line(answers)} {unlisted_line(ranked, snapshot)}".strip()
     if line:
         # It quotes names and the question, so it is data, whatever they say.
         pieces.append(own_text(_S.TURN_MEMORY, 4, "tenure://unanswered", line))

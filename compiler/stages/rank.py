@@ -79,7 +79,8 @@ Focus = tuple[Topic, Links]
 def focus_of(candidates: Iterable[Candidate], snapshot: Snapshot, context: CompileContext) -> Focus:
     """The focus of a request among some candidates."""
     topic, edges = topic_of(snapshot, context), edges_of(candidates, snapshot.known)
-    return topic, find_links(edges, topic, context.vocabulary, frozenset(snapshot.hubs))
+    hubs = {(entity, slot): count for entity, slot, count in snapshot.hubs}
+    return topic, find_links(edges, topic, context.vocabulary, hubs)
 
 
 def rank(

@@ -110,8 +110,8 @@ class Manifest:
     """Other names of the named entities that were searched for, sorted."""
     withheld: tuple[tuple[str, int], ...]
     cut: bool
-    hubs: tuple[str, ...]
-    """Entities of which more is known than was read, sorted."""
+    hubs: tuple[tuple[str, str, int], ...]
+    """(entity, slot, facts with the entity as their value) where not all were read, sorted."""
     withheld_slots: tuple[tuple[str, str], ...]
     """(canonical subject, slot) that were asked and of which something is hidden."""
     capped: tuple[str, ...]
@@ -413,7 +413,9 @@ def _record_fields(document: dict[str, Any]) -> dict[str, Any]:
     for name in ("own", "withheld", "withheld_slots", "layer_budgets"):
         document[name] = tuple((key, value) for key, value in document[name])
 
-    for name in ("skip", "without", "expansion", "hubs", "capped", "artifact_uris"):
+    # An older manifest names the entities alone.
+    document["hubs"] = tuple(tuple(hub) for hub in document["hubs"] if not isinstance(hub, str))
+    for name in ("skip", "without", "expansion", "capped", "artifact_uris"):
         document[name] = tuple(document[name])
     return document
 

@@ -115,7 +115,7 @@ _OFTEN_EMPTY: Final = (
     "planned",
     "certain_us",
 )
-"""What decodes to the same where it is absent; no statement looks at these."""
+"""What decodes to the same where it is absent, so that null is an empty list to a statement."""
 _PERMISSION_NAMES: Final = names_of(PERMISSION_COLUMNS)
 _HIDDEN_NAMES: Final = LINE_NAMES[: -len(SECRET_COLUMNS)]
 _PIECE: Final = (

@@ -201,7 +201,7 @@ class Prefetch:
             self._searches[key] = answer._replace(note=(marks, vids, 0, last_us))
 
     def _keep_near(self, forecast: NextReads, answer: ReadAnswer, limit: int) -> None:
-        _, _, edge = answer.note
+        _, _, edge, _ = answer.note
         key = PrefetchKey(_near_key(edge, limit), forecast.sight, forecast.point)
         self._answers[key] = versions.near_rows(answer, forecast.point.tx_us)
 

@@ -263,14 +263,15 @@ def standing_questions(sight: Sight, scopes: Sequence[str], place: int = 0) -> l
 
 def near_rows(answer: ReadAnswer, tx_us: int) -> Page:
     """What stands around entities, and how much of it is hidden."""
-    vids_of_entities, cut, _ = answer.note
+    vids_of_entities, cut, _, fans_of_entities = answer.note
     by_vid: dict[int, Version] = {}
     hidden_vids = set(chain.from_iterable(vids_of_entities))
     for claim in answer.claims:
         if claim.visible:
             _add(by_vid, claim.versions(tx_us))
 
-    return Page(_by_vid(by_vid), len(hidden_vids), bool(cut))
+    fans = tuple(sorted(map(tuple, chain.from_iterable(fans_of_entities))))
+    return Page(_by_vid(by_vid), len(hidden_vids), bool(cut), fans)
 
 
 Properties = Mapping[str, Any]

@@ -600,6 +600,9 @@ class Page(NamedTuple):
     returns with `visible=False` are among them."""
     cut: bool = False
     """Whether a limit cut the candidates."""
+    fans: tuple[tuple[str, str, int], ...] = ()
+    """Of each entity that a limit cut: (raw id, slot, visible facts with the entity as their
+    value), sorted. Denials and personal data are not counted."""
 
 
 DATABASE = "neo4j"

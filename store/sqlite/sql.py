@@ -383,7 +383,9 @@ SELECT c.claim_id FROM claim c INDEXED BY claim_decays WHERE c.half_life_days IS
 
 _NEIGHBOUR: Final = """
 SELECT v.vid, c.level, -c.source_authority, -c.confidence,
-  o.permit_id IN (SELECT value FROM json_each(:permits)) FROM """
+  o.permit_id IN (SELECT value FROM json_each(:permits)),
+  CASE WHEN c.value_entity_id = :entity AND v.deny = 0 AND c.sensitivity = '[]' THEN c.slot END
+FROM """
 _NEAR_WHERE: Final = """ CROSS JOIN object_permit o ON o.claim_id = v.claim_id
 WHERE v.head = 1 AND v.status = 'clean'
   AND v.valid_from <= :valid AND v.valid_until > :valid AND """

@@ -13,6 +13,7 @@ from __future__ import annotations
 import heapq
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
@@ -167,34 +168,38 @@ class Timelines:
         vids: set[int] = set()
         hidden_vids: set[int] = set()
         cut = False
+        fans: list[tuple[str, str, int]] = []
 
         for entity_id in dict.fromkeys(entity_ids):
             bound["entity"] = entity_id
-            nearness: dict[int, tuple[int, tuple[int, ...]]] = {}
+            nearness: dict[int, tuple[int, tuple[int, ...], str | None]] = {}
             for statement in statements:
                 for line in self._db.execute(statement, bound):
-                    nearness[line[0]] = line[4], (0, *line[1:4], line[0])
+                    nearness[line[0]] = line[4], (0, *line[1:4], line[0]), line[5]
 
             # What only names the entity comes after all that is about it: the first number says
             # so. Among equals the newest counts, so its number is turned round.
             for line in self._db.execute(naming, bound):
-                nearness.setdefault(line[0], (line[4], (1, *line[1:4], -line[0])))
+                nearness.setdefault(line[0], (line[4], (1, *line[1:4], -line[0]), None))
 
             visible: list[tuple[tuple[int, ...], int]] = []
-            for vid, (is_visible, place) in nearness.items():
+            slots: Counter[str] = Counter()
+            for vid, (is_visible, place, slot) in nearness.items():
                 if is_visible:
                     visible.append((place, vid))
+                    slots.update(() if slot is None else (slot,))
                 else:
                     hidden_vids.add(vid)
 
             # A hub may have a hundred thousand edges: only its nearest are wanted in order.
             for _, vid in heapq.nsmallest(limit, visible):
                 vids.add(vid)
-            cut = cut or len(visible) > limit
+            if len(visible) > limit:
+                cut = True
+                fans += ((entity_id, slot, count) for slot, count in slots.items())
 
-        lines = self._of_vids(vids, bound)
-
-        return Page(tuple(self._versions_of(lines, point.tx_us)), len(hidden_vids), cut)
+        versions = tuple(self._versions_of(self._of_vids(vids, bound), point.tx_us))
+        return Page(versions, len(hidden_vids), cut, tuple(sorted(fans)))
 
     def relations(
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int

@@ -1,6 +1,7 @@
 """What becomes of each thing that a question asks."""
 
 import re
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -294,3 +295,44 @@ def test_a_name_of_several_is_told_as_undecided_and_not_as_unknown() -> None:
     ]
     line = unanswered_line(records)
     assert line == "Undecided which one is meant: Erik Vance. Not known: Mira Falk phone."
+
+
+@pytest.mark.parametrize(
+    ("count", "query", "state", "lines", "told"),
+    [
+        (3, "Tell me about Vistula Pumps.", "known", 3, ""),
+        (24, "Tell me about Vistula Pumps.", "known", 24, ""),
+        (25, "Tell me about Vistula Pumps.", "cut", 0, "employer = Vistula Pumps (25)"),
+        (60, "Who works at Vistula Pumps?", "", 40, "employer = Vistula Pumps (60)"),
+        (60, "What is the email of Vistula Pumps?", "unknown", 0, ""),
+    ],
+)
+def test_an_entity_of_which_only_facts_of_others_tell_is_known(
+    count: int, query: str, state: str, lines: int, told: str
+) -> None:
+    employer = {"name": "Vistula Pumps", "type": "organization"}
+    with tenure.connect(":memory:") as memory:
+        people = [{"name": f"Ann {sha256(bytes([n])).hexdigest()}"} for n in range(count)]
+        memory.write_many(
+            [tenure.Write(subject=p, slot="employer", value=employer) for p in people]
+        )
+        envelope = memory.compile("assistant", query, budget_tokens=6_000)
+    assert envelope.text.count(" | employer = ") == lines
+    assert [record.state for record in envelope.asked] == [state] * bool(state)
+    assert ("Not all listed" in envelope.text) == bool(told)
+    assert told in envelope.text
+
+
+def test_a_count_of_relations_says_nothing_of_personal_data() -> None:
+    clinic = {"name": "Rowan Clinic", "type": "organization"}
+    with tenure.connect(":memory:") as memory:
+        for number in range(60):
+            fields = {"sensitivity": ("special_personal",)} if number % 2 else {}
+            memory.write(
+                {"name": f"Patient {sha256(bytes([number])).hexdigest()}"},
+                "employer",
+                clinic,
+                **fields,
+            )
+        told = memory.compile("assistant", "Tell me about Rowan Clinic.").text
+    assert "employer = Rowan Clinic (30)" in told

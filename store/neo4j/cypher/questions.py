@@ -264,13 +264,20 @@ MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})
     WITH v, min(far) AS far
     MATCH (v)-[:PIECE_OF]->(c:Claim)
     WITH v, far, c {.scope_id, .class_rank, .allow, .deny, .level, .source_authority,
-      .confidence} AS p
-    WITH v, far, p, {visible} AS seen
+      .confidence, .slot, .value_entity_id, .sensitivity} AS p
+    WITH v, far, p, {visible} AS seen,
+      CASE WHEN p.value_entity_id = e.entity_id AND NOT v.deny AND p.sensitivity IS NULL
+        THEN p.slot END AS slot
     ORDER BY far, p.level, p.source_authority DESC, p.confidence DESC,
       CASE far WHEN 0 THEN v.vid ELSE -v.vid END
     RETURN collect(CASE WHEN seen THEN v END) AS shown,
-      collect(CASE WHEN NOT seen THEN v.vid END) AS unseen }
-  RETURN collect(shown[..$limit]) AS kept, collect(unseen) AS hidden,
+      collect(CASE WHEN NOT seen THEN v.vid END) AS unseen,
+      collect(CASE WHEN seen THEN slot END) AS slots }
+  CALL (e, shown, slots) {
+    UNWIND CASE WHEN size(shown) > $limit THEN slots ELSE [] END AS slot
+    WITH e, slot, count(*) AS fan
+    RETURN collect([e.entity_id, slot, fan]) AS fans }
+  RETURN collect(shown[..$limit]) AS kept, collect(unseen) AS hidden, collect(fans) AS fans,
     coalesce(max(size(shown)), 0) > $limit AS cut }
 """,
     "neighbourhood_rows": """
@@ -283,7 +290,7 @@ CALL (edge) {
 CALL (ask) {
   UNWIND ask.ids AS entity_id
   {near_heads}
-WITH ask, kept AS first_kept, hidden AS first_hidden, cut AS first_cut
+WITH ask, kept AS first_kept, hidden AS first_hidden, fans AS first_fans, cut AS first_cut
 CALL (ask, first_kept) {
   UNWIND first_kept AS near
   UNWIND near AS v
@@ -295,9 +302,10 @@ CALL (ask, first_kept) {
 CALL (met) {
   UNWIND met AS entity_id
   {near_heads}
-UNWIND [[ask.place, first_kept, first_hidden, first_cut, ask.ids],
-  [ask.place + 1, kept, hidden, cut, met]] AS step
-WITH step[0] AS place, step[1] AS kept, step[2] AS hidden, step[3] AS cut, step[4] AS edge
+UNWIND [[ask.place, first_kept, first_hidden, first_cut, ask.ids, first_fans],
+  [ask.place + 1, kept, hidden, cut, met, fans]] AS step
+WITH step[0] AS place, step[1] AS kept, step[2] AS hidden, step[3] AS cut, step[4] AS edge,
+  step[5] AS fans
 {near_claims}
 """,
     "near_claims": """
@@ -308,7 +316,7 @@ CALL (kept) {
   MATCH (v)-[:PIECE_OF]->(c:Claim)
   WITH c, {piece} AS piece
   RETURN collect([c, {row}]) AS hits }
-WITH place, hits, [hidden, cut, edge] AS counts
+WITH place, hits, [hidden, cut, edge, fans] AS counts
 {rows_of_hits}
 """,
     # The note of a list stands in a row of its own, so that an empty list has one.

@@ -1,5 +1,7 @@
 """Text, neighbourhood and decay: what is proposed, in which order, and where it is cut."""
 
+from dataclasses import replace
+
 import pytest
 
 from tenure.schema.claim import Permissions
@@ -291,6 +293,20 @@ def test_around_keeps_the_strongest_of_each_entity(store: Store) -> None:
         found = reader.around(["e1", "e2"], sight=ALL, point=NOW, limit=2)
     assert ids(found) == ["b", "c", "e"]
     assert found.cut
+
+
+def test_around_counts_the_relations_of_an_entity_that_a_limit_cut(store: Store) -> None:
+    fact = Say(object_id="a", subject="e2", slot="manager", value_entity="e1")
+    second = replace(fact, object_id="b", subject="e3")
+    owned = replace(fact, object_id="c", slot="owner")
+    hidden = replace(fact, object_id="d", subject="e4", permissions=Permissions(allow=("chief",)))
+    denied = replace(fact, object_id="e", subject="e5", op=Op.DENY)
+    commit(store, [fact, second, owned, hidden, denied, Say(object_id="own")], tx=1)
+    with store.reading(TENANT) as reader:
+        for point in (NOW, Point(5, 1)):
+            page = reader.around(["e1", "e5"], sight=ALL, point=point, limit=2)
+            assert page.fans == (("e1", "manager", 2), ("e1", "owner", 1))
+        assert reader.around(["e1"], sight=ALL, point=NOW, limit=9).fans == ()
 
 
 def test_ties_are_not_around(store: Store) -> None:

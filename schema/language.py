@@ -46,7 +46,8 @@ class Language:
     """Patterns of a question about all that is known of the caller, the same way."""
     asks_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """Patterns of a question about a name, `{}`, by the slot of which the name is a value: "who
-    reports to {}". Under `name` the question is about the name itself."""
+    reports to {}". Under `name` the question is about the name itself, under `value` the name is the
+    value of each slot that the question asks: "whose manager is {}"."""
     forbids: tuple[str, ...] = ()
     """Patterns of a directive that forbids, the same way."""
     directing: tuple[str, ...] = ()

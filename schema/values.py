@@ -92,6 +92,18 @@ class Value:
         """The value as plain Python."""
         return json.loads(self.json)
 
+    @property
+    def words(self) -> str:
+        """The value in a sentence: a text bare, midnight in UTC as its day, all else as JSON.
+
+        >>> Value("s:Rome", '"Rome"').words, Value("t:0", '"1970-01-01T00:00:00Z"').words
+        ('Rome', '1970-01-01')
+        """
+        if not self.json.startswith('"'):
+            return self.json
+        text = str(self.plain)
+        return text.removesuffix("T00:00:00Z") if self.key.startswith("t:") else text
+
 
 # NaN and infinity are no JSON: other readers would refuse the line.
 _CANONICAL: Final = json.JSONEncoder(

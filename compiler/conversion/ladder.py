@@ -26,6 +26,7 @@ from ...schema.compile_terms import SECTIONS, BlockKind, Ladder, SectionName
 from ...schema.interval import INF_US
 from ...schema.policy import DetectorLimit
 from ...schema.signing import is_signed
+from ...schema.values import Value
 from ...schema.vocabulary import Authority, Enforcement, ObjectType, SlotKind
 from ..ir.context import CompileContext
 from ..ir.records import Candidate, EnforcementRule, Via, content_of, version_of
@@ -358,17 +359,5 @@ def shown_value(version: Version, names: Mapping[str, str]) -> str:
     content = content_of(version)
     if version.details.slot is None or content.value_json == "null":
         return content.text or content.normalized_claim
-    if version.details.value_entity_id is not None:
-        raw = version.details.value_entity_id
-        return names.get(raw, plain_text(content.value_json))
-    return plain_text(content.value_json)
-
-
-def plain_text(value_json: str) -> str:
-    """Return a canonical JSON value as words: a text bare, all else as JSON.
-
-    >>> plain_text('"concise"')
-    'concise'
-    """
-    value = json.loads(value_json)
-    return value if isinstance(value, str) else value_json
+    words = Value(version.row.claim.value_key, content.value_json).words
+    return names.get(version.details.value_entity_id or "", words)

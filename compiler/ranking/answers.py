@@ -19,6 +19,7 @@ from ...resolution.compare import TYPO, osa
 from ...resolution.normalize import form_of
 from ...schema.compile_terms import GapCode
 from ...schema.slots import UNKNOWN_TYPE
+from ...schema.vocabulary import SlotKind
 from ..ir.context import CompileContext
 from ..ir.outputs import Gated, Ranked, Resolved, Validated
 from ..ir.records import Asked, Candidate, Piece, Snapshot, Via, is_masked, root_of
@@ -78,9 +79,10 @@ def answers_of(
         types = definition.subject_types if definition is not None else ()
         key = subject, slot
         is_foreign = entity is not None and types and entity.type not in (*types, UNKNOWN_TYPE)
+        is_mutual = definition is not None and definition.kind is SlotKind.ASSOCIATION
         is_elsewhere = (
             slot in of_others
-            or key in as_values
+            or (is_mutual and key in as_values)
             or any(
                 (subject, other) in clean and ranked.asked_slots[slot] <= words
                 for other, words in ranked.asked_slots.items()

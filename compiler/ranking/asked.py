@@ -145,6 +145,8 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
         for binding in snapshot.query_subjects:
             if binding.entities == (root,):
                 mentions.append(binding.mention)
+        if language.asked_of("value", mentions, wording):
+            inverse.update((root, slot) for slot in slots)
         for slot in related_slots:
             if language.asked_of(slot, mentions, wording):
                 inverse.add((root, slot))

@@ -165,7 +165,9 @@ class _Walk:
                     nearness = self._nearness(edge, entity, strength, step)
                     object_id = edge.candidate.object_id
                     known = self.links.get(object_id)
-                    if known is None or nearness > known.nearness:
+                    # Of two ends that are as near a fact is met from its subject.
+                    place = nearness, entity == edge.subject
+                    if known is None or place > (known.nearness, known.entity == edge.subject):
                         self.links[object_id] = SeedLink(nearness, step, way, entity)
                     end = edge.other_end(entity)
                     if end is None or end in done or end in frontier or object_id not in ways:
@@ -241,7 +243,7 @@ class _Walk:
                 is_about
                 and edge.slot in inverse_slots
                 and (
-                    least.get((edge.slot, False)) == 0
+                    (link.distance and least.get((edge.slot, False)) == 0)
                     or (link.entity, edge.slot) in self.topic.inverse
                 )
             )

@@ -38,7 +38,7 @@ from ...schema.errors import InvalidInput, NotFound, TenureError, Unavailable, u
 from ...schema.interval import INF_US, MIN_US
 from ...schema.limits import INTEGER_MAX, LENGTHS, check_json, check_text
 from ...schema.principal import EVERYONE_TAG, Scope
-from ...schema.values import Value, calendar_span, canonical_json, iso, micros
+from ...schema.values import calendar_span, canonical_json, iso, micros
 from ...schema.vocabulary import Classification, Enforcement, parse
 from ...schema.write import Moment
 from ..visual.zone import READING_ZONE
@@ -503,15 +503,6 @@ def spoken_name(entity: object) -> str:
         return str(cast("Mapping[str, Any]", entity).get("name", ""))
 
     return str(entity or "")
-
-
-def shown_value(value: Value | None) -> str:
-    """Return a value as it reads in a sentence."""
-    if value is None:
-        return "none"
-
-    plain = value.plain
-    return plain if isinstance(plain, str) else value.json
 
 
 def enforcement(rule: Mapping[str, Any] | None) -> str | None:

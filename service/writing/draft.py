@@ -79,7 +79,6 @@ from ..backend.caller import (
     optional,
     scope_of,
     share,
-    shown_value,
     spoken_name,
 )
 from ..backend.definitions import decay
@@ -279,7 +278,7 @@ def content_of(
     search_text = claim  # of a structure its texts: keys and numbers are the same in every record
     if value is not None and value.json.startswith(("[", "{")):
         leaves = " ".join(text_leaves(value.plain))[:_SEARCHED_CHARS]
-        search_text = f"{claim.removesuffix(shown_value(value))} {leaves}"
+        search_text = f"{claim.removesuffix(value.words)} {leaves}"
     search_terms: list[str] = []
     texts = dict.fromkeys((search_text if text == claim else text, search_text, relevance))
     for part in () if slot is not None and slot.kind is SlotKind.STRUCTURE else texts:
@@ -314,7 +313,8 @@ def _claim_text(
         object_text = spoken_name(value_end)
         object_text = names.get(object_text, object_text)
     else:
-        object_text = "" if slot.kind is SlotKind.STRUCTURE else shown_value(value)
+        words = "none" if value is None else value.words
+        object_text = "" if slot.kind is SlotKind.STRUCTURE else words
     return f"{name} {slot.name.replace('_', ' ')}: {object_text}".strip()
 
 

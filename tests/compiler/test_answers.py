@@ -336,3 +336,59 @@ def test_a_count_of_relations_says_nothing_of_personal_data() -> None:
             )
         told = memory.compile("assistant", "Tell me about Rowan Clinic.").text
     assert "employer = Rowan Clinic (30)" in told
+
+
+@pytest.mark.parametrize(
+    ("query", "is_unknown"),
+    [
+        ("Who is Priya Nair's manager?", True),
+        ("Wer ist der Chef von Priya Nair?", True),
+        ("What is Billing API part of?", True),
+        ("What is part of Billing API?", False),
+        ("Who reports to Priya Nair?", False),
+        ("Who has Priya Nair as their manager?", False),
+        ("Whose boss is Priya Nair?", False),
+        ("List everyone whose manager is Priya Nair.", False),
+        ("Is Priya Nair the manager of Ann Lee?", False),
+        ("Wessen Chefin ist Priya Nair?", False),
+        ("Who is Tom Berg's partner?", False),
+    ],
+)
+def test_a_relation_is_unknown_of_its_subject_however_many_name_it(
+    query: str, is_unknown: bool
+) -> None:
+    with tenure.connect(":memory:") as memory:
+        for subject, slot, value in (
+            ("Ann Lee", "manager", "Priya Nair"),
+            ("Bo Lund", "manager", "Priya Nair"),
+            ("Ann Lee", "partner", "Tom Berg"),
+        ):
+            person = {"name": value, "type": "person"}
+            memory.write({"name": subject, "type": "person"}, slot, person)
+        api = {"name": "Billing API", "type": "system"}
+        memory.write({"name": "Web", "type": "system"}, "part_of", api)
+        envelope = memory.compile("assistant", query, budget_tokens=600)
+    assert any(record.state == "unknown" for record in envelope.asked) == is_unknown
+    assert ("Not known" in envelope.text) == is_unknown
+    assert " | " in envelope.text
+
+
+def test_a_yes_or_no_question_of_a_relation_shows_its_subject_alone() -> None:
+    with tenure.connect(":memory:") as memory:
+        for name in ("Ann Lee", "Bo Lund"):
+            chief = {"name": "Priya Nair", "type": "person"}
+            memory.write({"name": name, "type": "person"}, "manager", chief)
+        text = memory.compile("assistant", "Is Priya Nair the manager of Ann Lee?").text
+    assert "Ann Lee | manager = Priya Nair" in text
+    assert "Bo Lund" not in text
+
+
+def test_a_value_at_midnight_is_shown_as_its_day() -> None:
+    with tenure.connect(":memory:") as memory:
+        memory.write({"name": "Heron", "type": "project"}, "deadline", "2027-03-01")
+        memory.write({"name": "Tern", "type": "project"}, "deadline", "2027-03-01T14:00Z")
+        text = memory.compile("assistant", "What is the deadline of Heron and of Tern?").text
+        (first, *_) = memory.as_of().search("due 2027-03-01").hits
+    assert "Heron | deadline = 2027-03-01 [" in text
+    assert "Tern | deadline = 2027-03-01T14:00:00Z [" in text
+    assert first.object.content == "Heron deadline: 2027-03-01"

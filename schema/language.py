@@ -41,13 +41,14 @@ class Language:
     related: tuple[str, ...] = ()
     """Groups of words, one of which asks for what another says: `wife husband partner`."""
     asks_past: tuple[str, ...] = ()
-    """Patterns of a question about what was so, whatever the case; a month is a group `time`."""
+    """Patterns of a question about what was so, whatever the case; a month is a group `time`, words
+    that ask for all of it a group `all`."""
     asks_whole: tuple[str, ...] = ()
     """Patterns of a question about all that is known of the caller, the same way."""
     asks_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """Patterns of a question about a name, `{}`, by the slot of which the name is a value: "who
-    reports to {}". Under `name` the question is about the name itself, under `value` the name is the
-    value of each slot that the question asks: "whose manager is {}"."""
+    reports to {}". Under `name` the question is about the name itself, under `value` the name is
+    the value of each slot that the question asks: "whose manager is {}"."""
     forbids: tuple[str, ...] = ()
     """Patterns of a directive that forbids, the same way."""
     directing: tuple[str, ...] = ()
@@ -89,6 +90,11 @@ class Language:
     def is_about_past(self, text: str) -> bool:
         """Whether a text asks what was so and may be so no more."""
         return any(pattern.search(text[:_LONGEST]) for pattern in _patterns(self.asks_past))
+
+    def is_about_changes(self, text: str) -> bool:
+        """Whether a text asks for all that was so: "what has changed", "the history of"."""
+        matches = (pattern.search(text[:_LONGEST]) for pattern in _patterns(self.asks_past))
+        return any(match and match.groupdict().get("all") for match in matches)
 
     def with_small_times(self, text: str) -> str:
         """A text in which no month is written as a name: "in february" for "in February"."""

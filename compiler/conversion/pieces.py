@@ -30,6 +30,7 @@ from ...schema.uncertainty import allow_unknown
 from ...schema.values import canonical_json, fields_of, iso
 from ...schema.vocabulary import Enforcement, EntityState, ObjectType
 from ..format.lines import WHO_LENGTH, who_of
+from ..format.rows import since_mark
 from ..ir.context import CompileContext, Variation
 from ..ir.outputs import Snippet
 from ..ir.records import (
@@ -391,23 +392,33 @@ def _fact(piece: Piece, candidate: Candidate, view: _View, changes: list[TextCha
     # Its own signs of a row are escaped, so that it forges no cell and no anchor.
     value = _MASK if masked else _ROW_SIGN.sub(r"\\\g<0>", shown_value(version, view.names))
     label = one_line(view.names.get(subject, ""))
-    since = _extent(version, is_over=bool(candidate.via & Via.OUTDATED))
-    cell = f"{slot.replace('_', ' ')} = {value}{since}"
+    cell = f"{slot.replace('_', ' ')} = {value}"
+    if candidate.via & Via.OUTDATED:
+        cell += _days(version)
+    else:
+        piece = piece._replace(date="" if masked else _start(version))
     if subject in view.review_marks:
         cell += f" ({view.review_marks[subject]})"
     is_plain = "\n" not in cell and len(cell) <= _CELL_CHARS and cell.isprintable()
     if label and is_plain and not piece.alone:
         return piece._replace(text=f"{label} | {cell}", label=label, cell=cell)
+    cell += since_mark(piece.date)
     return piece._replace(text=f"{label} | {cell}" if label else cell)
 
 
-def _extent(version: Version, *, is_over: bool) -> str:
-    """Return the days of a fact that held once, or the start of another that was stated roughly."""
-    start = version.stated_start
-    if not is_over:
-        return f" (since {start})" if start else ""
+def _start(version: Version) -> str:
+    """Return the day, month or year since which a fact was stated to hold; else empty.
 
-    interval = version.row.interval
+    What a rule made of talk begins when it was said, and that is no stated day.
+    """
+    start_us, claim = version.row.interval.start_us, version.row.claim
+    is_stamp = start_us == claim.tx or bool(version.details.derived_from)
+    return version.stated_start or ("" if is_stamp else (iso(start_us) or "")[:10])
+
+
+def _days(version: Version) -> str:
+    """Return the days of a fact that held once."""
+    start, interval = version.stated_start, version.row.interval
     first, last = iso(interval.start_us) or "", iso(interval.end_us) or ""
     if first[:10] != last[:10]:
         first, last = first[:10], last[:10]

@@ -14,6 +14,7 @@ Checklist C-082, C-085, C-136, C-207.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
@@ -21,7 +22,7 @@ from ...schema.compile_terms import SectionName, wire_key
 from ..format.grammar import HEADINGS, Block, Seal, render_blocks
 from ..format.header import short_origin
 from ..format.lines import BlockPiece, line_of
-from ..format.rows import fact_rows
+from ..format.rows import fact_rows, since_mark
 from ..ir.context import CompileContext
 from ..ir.outputs import Assembled
 from ..ir.records import Piece
@@ -191,18 +192,25 @@ def _origin(group: tuple[Piece, ...]) -> str:
 def _rows(group: tuple[Piece, ...], anchors: Mapping[str, str]) -> str:
     """Return the rows of a shared block: one for each entity, one for each other text."""
     labels: dict[str, list[Piece]] = {}
+    days: Counter[str] = Counter()
     for piece in group:
         if piece.cell:
             labels.setdefault(piece.label, []).append(piece)
+            days.update([piece.date] if piece.date else [])
 
     # A row stands where its first cell would; the cells that follow were taken with it.
-    lines: list[str] = []
+    day = max(days, key=lambda day: (days[day], day), default="")
+    lines = [f"@ since {day}"] if days[day] > 1 else []
+    most_day = day if lines else ""
     for piece in group:
         if not piece.cell:
             lines.append(fact_rows([(anchors[piece.object_id], piece.text)]))
         elif piece.label in labels:
             members = labels.pop(piece.label)
-            cells = [f"{member.cell} [{anchors[member.object_id]}]" for member in members]
+            cells: list[str] = []
+            for member in members:
+                since = since_mark(member.date, most_day)
+                cells.append(f"{member.cell}{since} [{anchors[member.object_id]}]")
             lines.append(" | ".join([piece.label, *cells]))
     return "\n".join(lines)
 
@@ -210,7 +218,8 @@ def _rows(group: tuple[Piece, ...], anchors: Mapping[str, str]) -> str:
 def piece_tokens(piece: Piece, counter: TokenCounter) -> int:
     """Return about how many tokens a piece takes, its own frame included."""
     if piece.cell:
-        return counter.upper_bound(f" | {piece.cell} [100]")
+        # Without the year, as most facts of a block say it, if they say it at all.
+        return counter.upper_bound(f" | {piece.cell}{since_mark(piece.date[5:])} [100]")
     if piece.shared:
         return counter.upper_bound(f"{line_of(piece.text, piece.speaker, '100')}\n")
     if not piece.alone:

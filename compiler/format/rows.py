@@ -4,6 +4,9 @@ r"""Rows: several facts of levels 0-3 in one block, each behind its anchor.
     [2] note: two lines,
         the second one indented
 
+A block of facts begins with the day since which most of them hold, if several do: `@ since
+2026-05-01`. Of another day a fact says `(since 06-02)`, without the year if that is the same.
+
 Facts share one block for each section. Every line break inside a fact, of any kind, is followed by
 four spaces, so no fact can look like another row. Reversible for any text.
 
@@ -31,6 +34,18 @@ _ROW: Final = re.compile(r"\[([^\]\s]*)\] (.*)", re.DOTALL)
 def fact_rows(rows: Iterable[tuple[str, str]]) -> str:
     """The block text of (anchor, fact) pairs, in their order."""
     return "\n".join(f"[{quote(anchor, safe='')}] {_indent(fact)}" for anchor, fact in rows)
+
+
+def since_mark(day: str, most_day: str = "") -> str:
+    """Since when a fact holds, behind it, where most of its block hold since a day.
+
+    >>> since_mark("2026-05-01", "2026-02-03"), since_mark("2026-05", "2026-02-03")
+    (' (since 05-01)', ' (since 2026-05)')
+    """
+    if not day or day == most_day:
+        return ""
+    is_short = len(day) == len(most_day) and day[:5] == most_day[:5]
+    return f" (since {day[5:] if is_short else day})"
 
 
 def _indent(fact: str) -> str:

@@ -572,7 +572,7 @@ class Piece(NamedTuple):
     speaker: str = ""
     """Of a passage: whose words it holds, in one line; empty: unknown."""
     date: str = ""
-    """Of a passage: the day it is of, `2023-05-08`; empty: unknown."""
+    """Of a passage the day it is of, `2023-05-08`, of a fact since when it holds; or empty."""
     written_us: int = 0
     """Of a passage: the stamp it was written at; tells the order of one day."""
     shared: bool = False

@@ -73,6 +73,8 @@ class Topic:
     """Terms that are written as names and mean no known entity."""
     past: bool
     """Whether it asks what was so."""
+    changes: bool
+    """Whether it asks for all that was so, of no slot."""
     whole: bool
     """Whether it asks for all that is known of the caller."""
     phrases: tuple[str, ...]
@@ -169,6 +171,7 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
         own=own,
         unknown=content_terms(" ".join(_NAME.findall(wording))) - all_names - words,
         past=asks_past(context),
+        changes=not slots and language.is_about_changes(wording),
         whole=context.language.is_about_all(wording),
         phrases=phrases,
         subjects=language.asked_of("name", phrases, wording),

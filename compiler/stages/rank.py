@@ -545,7 +545,7 @@ def _past_facts(
         is_valued = (candidate.subject, slot) in valued_slots
         is_linked = is_valued or candidate.subject in subjects
         is_linked |= canonical.get(value, value) in topic.names
-        is_asked = slot in topic.slots or is_valued
+        is_asked = slot in topic.slots or is_valued or topic.changes
         if not links.asked:
             is_asked |= not topic.free_terms.isdisjoint(slot_terms(slot))
         if not is_asked and not is_masked(candidate, scale.snapshot, scale.context):

@@ -492,8 +492,9 @@ class DocumentKeeper(Caller):
                 ref = EntityRef(name=file.name, type="document", external_ids={SCHEME: root})
                 tx_us, scopes = reader.clock().last_us, self.principal.sight().scopes
                 known = reader.known(lookup_of([ref]), scopes=scopes, tx_us=tx_us)
-                # The id that its outline makes binds the passages at once.
-                about = ref if known.identifiers else entity_id(head_id, "subject", ref.name)
+                # If its outline makes an entity, the id of that binds the passages at once.
+                is_named = known.identifiers or known.aliases
+                about = ref if is_named else entity_id(head_id, "subject", ref.name)
                 named = ref
             else:
                 root, head_id = stored_document.last.outline.root, self._backend.ids()

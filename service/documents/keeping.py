@@ -7,6 +7,7 @@ an older one that arrives late fills its own stretch, in whatever order versions
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +33,7 @@ from ...store.operations.change import Mandate, reclassify
 from ...store.operations.naming import add_alias
 from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..artifacts.artifacts import Artifacts
-from ..backend.caller import Caller, instant, permissions_as_stated
+from ..backend.caller import Caller, backend_of, instant, permissions_as_stated
 from ..writing.draft import is_unsuspected
 from ..writing.write import Writer
 from .blocks import MAX_BYTES, MAX_PASSAGES, FileReading, refusal
@@ -114,46 +115,59 @@ class DocumentWriter(Writer):
     __slots__ = ()
     outlines: ClassVar[bool] = True
 
-    def submit_unless_changed(
-        self, drafts: Sequence[Draft], stored_document: StoredDocument, name: str | None = None
-    ) -> tuple[Receipt, ...] | None:
-        """The receipts of drafts; None where another writer changed the document meanwhile.
+    def submit_unless_changed(self, versions: Sequence[_Version]) -> list[tuple[Receipt, ...]]:
+        """The receipts of versions of different documents, which share one transaction.
 
-        `name` is a further name that the document gets with the first of them, its outline.
+        None where another writer changed a document meanwhile. Then nothing is written, as where
+        one of them is refused.
         """
-        submission = self.submission(drafts, has_reader=False)
-        sight = self.principal.sight()
+        submissions = [each.writer.submission(each.drafts, has_reader=False) for each in versions]
 
-        def work(tx: WriteTx, mandate: Mandate) -> tuple[Receipt, ...] | None:
+        def work(tx: WriteTx, mandate: Mandate) -> list[tuple[Receipt, ...]]:
             tx.lock()
-            current = load_document(tx.reader(), stored_document.name, sight)
-            if current.stamp != stored_document.stamp:
-                return None
-            (result,) = self._backend.commit(tx, [submission])
-            # Raised inside of the transaction, which takes the whole document back.
-            if isinstance(result, TenureError):
-                raise result
-            first = result[0]
-            if first.outcome in (Outcome.REFUSED, Outcome.PENDING_REVIEW):
-                raise Conflict(
-                    f"{stored_document.name} waits for a review of its name: {first.detail}",
-                    code="name_clash",
-                )
+            for version in versions:
+                stored, sight = version.stored_document, version.writer.principal.sight()
+                if load_document(tx.reader(), stored.name, sight).stamp != stored.stamp:
+                    return []
+            receipts: list[tuple[Receipt, ...]] = []
+            for version, result in zip(
+                versions, self._backend.commit(tx, submissions), strict=True
+            ):
+                # Raised inside of the transaction, which takes every document back.
+                if isinstance(result, TenureError):
+                    raise result
+                name, first = version.report.name, result[0]
+                if first.outcome in (Outcome.REFUSED, Outcome.PENDING_REVIEW):
+                    raise Conflict(
+                        f"{name} waits for a review of its name: {first.detail}", code="name_clash"
+                    )
+                if version.report.former:
+                    # Under the id of the outline, so that whoever may not see that sees no name.
+                    draft = version.drafts[0]
+                    mandate = replace(mandate, operation_id=draft.object_id)
+                    scope_id, entity = draft.details.scope.scope_id, str(first.entity)
+                    add_alias(tx, entity, name, scope_id=scope_id, mandate=mandate, scorer=None)
+                receipts.append(result)
 
-            if name is not None:
-                # Under the id of the outline, so that whoever may not see that sees no name.
-                mandate = replace(mandate, operation_id=drafts[0].object_id)
-                scope_id = drafts[0].details.scope.scope_id
-                add_alias(
-                    tx, str(first.entity), name, scope_id=scope_id, mandate=mandate, scorer=None
-                )
-
-            return result
+            return receipts
 
         receipts = self._operate(work)
-        if receipts is not None:
-            self.embed(drafts, receipts)
+        for version, answers in zip(versions, receipts, strict=False):
+            version.writer.embed(version.drafts, answers)
         return receipts
+
+
+class _Version(NamedTuple):
+    """The writes of one version of a document, or of its end."""
+
+    writer: DocumentWriter
+    stored_document: StoredDocument
+    """As it was when they were planned."""
+    drafts: Sequence[Draft]
+    """The outline first."""
+    report: DocumentReport
+    later_claims: Sequence[Draft] = ()
+    """Those that do not fit into the transaction; they follow in others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +187,33 @@ class DocumentKeeper(Caller):
         Raises:
             TenureError: why the file is refused; nothing was written.
         """
+        answer = self.prepare(content, name, terms, effective, read)
+        return answer.write() if isinstance(answer, PreparedFile) else answer
+
+    def prepare(
+        self,
+        content: bytes,
+        name: str,
+        terms: Terms,
+        effective: Moment,
+        read: Callable[..., FileReading],
+    ) -> DocumentReport | PreparedFile:
+        """Read and cut the bytes of a file, to be written as a version.
+
+        The report instead where nothing is left to write: what is stored has these bytes, the call
+        is a check, or a document goes on under another name, which later files have to know.
+
+        Raises:
+            TenureError: why the file is refused; nothing was written.
+        """
         name = full_name(name, terms.source)
         self._check_terms(name, terms)
         if len(content) > MAX_BYTES:
             raise refusal("too_large", f"{name} has {len(content)} bytes, at most {MAX_BYTES}")
-        keeper = self._as_reader(name, self._permissions(terms))
+        permissions = self._permissions(terms)
+        with self._reading() as reader:
+            keeper = self._as_reader(reader, name, permissions)
+            stored_document = load_document(reader, name, keeper.principal.sight())
         chats = read_chats(content, name, dates=terms.dates, zone=terms.zone)
         if chats is not None:
             return ChatKeeper(self._backend, keeper.principal).observe(chats, name, terms)
@@ -185,8 +221,9 @@ class DocumentKeeper(Caller):
         digest = hmac.digest(self._backend.secret(self._tenant), content, "sha256").hex()[:32]
         stated_us = None if effective is None else instant(effective, field="effective")
 
-        stored_document = keeper._stored(name)
-        is_reclassified = terms.governs and keeper._with_readers(stored_document, terms)
+        is_reclassified = terms.governs and keeper._with_readers(
+            stored_document, permissions, check=terms.check
+        )
         now_us = self._backend.now_us()
         same = stored_document.same(digest, stated_us, now_us)
         is_replaced = same and terms.governs and stored_document.overruled(same.start_us, now_us)
@@ -212,13 +249,13 @@ class DocumentKeeper(Caller):
         if file.former and terms.governs:
             # In another folder other rules hold, also for what stays of the document.
             stored_document = keeper._stored(file.former)
-            keeper._with_readers(stored_document, terms)
+            keeper._with_readers(stored_document, permissions, check=terms.check)
 
         start_us = now_us if file.day_us is None else file.day_us
         if terms.governs and stored_document.overruled(start_us, now_us):
-            if start_us < now_us and same is None:
+            if start_us < now_us and same is None and not terms.check:
                 # By its own date it held until the next one.
-                keeper._submit_version(file, terms, content)
+                PreparedFile(keeper, file, terms, content).write()
             # The folder has this file alone, so that from now on no later one is known.
             dated = "recorded" if start_us < now_us else file.outline.dated
             file = file._replace(
@@ -228,7 +265,11 @@ class DocumentKeeper(Caller):
                 overrules=True,
             )
 
-        return keeper._submit_version(file, terms, content)
+        original = content if terms.keep_original else b""
+        prepared = PreparedFile(keeper, file, terms, original)
+        if terms.check:
+            return prepared.draft().report
+        return prepared.write() if file.former else prepared
 
     def _with_former(self, file: _File, names: Sequence[str]) -> _File:
         """A file with the document whose bytes it has, else that of the most passages.
@@ -257,7 +298,10 @@ class DocumentKeeper(Caller):
         Raises:
             NotFound: `unknown_document`.
         """
-        keeper = self._as_reader(name) if self.principal.holds(OPERATE) else self
+        keeper = self
+        if self.principal.holds(OPERATE):
+            with self._reading() as reader:
+                keeper = self._as_reader(reader, name)
         stated_us = None if effective is None else instant(effective, field="effective")
         return _until_written(name, lambda: keeper._end(name, stated_us))
 
@@ -280,11 +324,7 @@ class DocumentKeeper(Caller):
                 ends += self._claims_of(reader, list(rows), span_us)
                 writes += [_ending(object_id, fields) for object_id in ends]
 
-        writer = DocumentWriter(self._backend, self.principal)
-        if writer.submit_unless_changed(writer.drafts(writes), stored_document) is None:
-            return None
-
-        return DocumentReport(
+        report = DocumentReport(
             document=ended[-1].entity_id,
             name=name,
             title=ended[-1].outline.title,
@@ -292,6 +332,9 @@ class DocumentKeeper(Caller):
             effective=moment(start_us),
             closed=closed,
         )
+        writer = DocumentWriter(self._backend, self.principal)
+        version = _Version(writer, stored_document, writer.drafts(writes), report)
+        return report if writer.submit_unless_changed([version]) else None
 
     def reclassify(self, name: str, change: Callable[[Permissions], Permissions]) -> int:
         """Change who may see every object of a document; how many objects changed.
@@ -300,7 +343,9 @@ class DocumentKeeper(Caller):
             NotFound: `unknown_document`.
         """
         self.principal.require(OPERATE)
-        last = self._as_reader(name)._stored(name, former=True).last
+        with self._reading() as reader:
+            keeper = self._as_reader(reader, name)
+        last = keeper._stored(name, former=True).last
         if last is None:
             raise unknown_document(name)
         entity_id = last.entity_id
@@ -331,12 +376,13 @@ class DocumentKeeper(Caller):
 
         return self._operate(work)
 
-    def _with_readers(self, stored_document: StoredDocument, terms: Terms) -> bool:
-        """Give a stored document the readers of some terms; whether it had others."""
-        permissions = self._permissions(terms)
+    def _with_readers(
+        self, stored_document: StoredDocument, permissions: Permissions, *, check: bool
+    ) -> bool:
+        """Give a stored document its readers; whether it had others."""
         if all(version.permissions == permissions for version in stored_document.versions):
             return False
-        if not terms.check:
+        if not check:
             self.reclassify(stored_document.name, lambda _: permissions)
         return True
 
@@ -357,7 +403,7 @@ class DocumentKeeper(Caller):
     def _permissions(self, terms: Terms) -> Permissions:
         return permissions_as_stated(Permissions(), self._words_now(), *terms.readers.values())
 
-    def _as_reader(self, name: str, permissions: Permissions | None = None) -> DocumentKeeper:
+    def _as_reader(self, reader: Reader, name: str, *permissions: Permissions) -> DocumentKeeper:
         """The same keeper with the roles of a document's readers, for an operator.
 
         Operators keep documents for readers to whom they do not belong. Any other caller keeps
@@ -367,9 +413,8 @@ class DocumentKeeper(Caller):
             Forbidden: `not_a_reader`, also where a document of others has the name.
         """
         sight = self.principal.sight()
-        with self._reading() as reader:
-            readers = [row.permissions for row in hidden_rows(reader, name, sight)]
-        readers += [] if permissions is None else [permissions]
+        readers = [row.permissions for row in hidden_rows(reader, name, sight)]
+        readers += permissions
         if all(permitted.admits(sight) for permitted in readers):
             return self
         if not self.principal.holds(OPERATE):
@@ -469,29 +514,30 @@ class DocumentKeeper(Caller):
 
     def _plan(self, file: _File, terms: Terms, start_us: int) -> _Plan:
         """What a version changes of the stored document where it begins."""
-        stored_document = self._stored(file.former or file.name, whole=True)
-        covering = stored_document.at(start_us)
-        # A file that was gone and is there again by its own date was never out of force.
-        is_back = (
-            covering is not None
-            and covering is stored_document.last
-            and covering.end_us <= self._backend.now_us()
-            and file.outline.dated in OWN_DATES
-        )
-        now_us = self._backend.now_us()
-        overruled = stored_document.overruled(start_us, now_us) if file.overrules else []
-        end_us = INF_US if is_back else stored_document.end_from(start_us, overruled)
-        span_us = start_us, end_us
-        before = () if covering is None else covering.outline.entries
         named: EntityRef | str
         about: EntityRef | str
+        sight = self.principal.sight()
         with self._reading() as reader:
+            stored_document = load_document(reader, file.former or file.name, sight, whole=True)
+            covering = stored_document.at(start_us)
+            # A file that was gone and is there again by its own date was never out of force.
+            is_back = (
+                covering is not None
+                and covering is stored_document.last
+                and covering.end_us <= self._backend.now_us()
+                and file.outline.dated in OWN_DATES
+            )
+            now_us = self._backend.now_us()
+            overruled = stored_document.overruled(start_us, now_us) if file.overrules else []
+            end_us = INF_US if is_back else stored_document.end_from(start_us, overruled)
+            span_us = start_us, end_us
+            before = () if covering is None else covering.outline.entries
             if stored_document.last is None:
-                check_clash(reader, file.name, self.principal.sight())
                 root, head_id = self._new_root(reader, file.name, terms)
                 ref = EntityRef(name=file.name, type="document", external_ids={SCHEME: root})
-                tx_us, scopes = reader.clock().last_us, self.principal.sight().scopes
-                known = reader.known(lookup_of([ref]), scopes=scopes, tx_us=tx_us)
+                tx_us = reader.clock().last_us
+                known = reader.known(lookup_of([ref]), scopes=sight.scopes, tx_us=tx_us)
+                check_clash(known.aliases, file.name)
                 # If its outline makes an entity, the id of that binds the passages at once.
                 is_named = known.identifiers or known.aliases
                 about = ref if is_named else entity_id(head_id, "subject", ref.name)
@@ -549,11 +595,8 @@ class DocumentKeeper(Caller):
         texts = {diff.ids[number]: file.pieces[number].text for number in opened}
         return _Plan(stored_document, diff, outline, head, head_id, writes, texts)
 
-    def _submit_version(self, file: _File, terms: Terms, content: bytes) -> DocumentReport:
-        return _until_written(file.name, lambda: self._submit(file, terms, content))
-
-    def _submit(self, file: _File, terms: Terms, content: bytes) -> DocumentReport | None:
-        """The report of a version that was written; None where another writer came first."""
+    def draft_version(self, file: _File, terms: Terms) -> _Version:
+        """The writes of a file as a version, and the report of them."""
         now_us = self._backend.now_us()
         start_us = now_us if file.day_us is None else file.day_us
         plan = self._plan(file, terms, start_us)
@@ -606,29 +649,8 @@ class DocumentKeeper(Caller):
             warnings=(*file.warnings, *(("planned",) if start_us > now_us else ())),
             problems=file.reading.problems,
         )
-        if terms.check:
-            return report
         room = MOST_WRITES - len(drafts)
-        receipts = writer.submit_unless_changed(
-            [*drafts, *claims[:room]], stored_document, file.name if file.former else None
-        )
-        if receipts is None:
-            return None
-        for at in range(room, len(claims), MOST_WRITES):
-            # Claims that do not fit follow, from passages that are there.
-            writer.submit(claims[at : at + MOST_WRITES])
-
-        if terms.keep_original:
-            Artifacts(self._backend, self.principal).put(
-                content,
-                name=file.name,
-                media_type=file.reading.media_type,
-                origin=f"doc://{file.name}",
-                scope=terms.scope or Scope(),
-                object_ids=[drafts[0].object_id],
-                **terms.readers,
-            )
-        return replace(report, document=str(receipts[0].entity))
+        return _Version(writer, stored_document, [*drafts, *claims[:room]], report, claims[room:])
 
     def _new_root(self, reader: Reader, name: str, terms: Terms) -> tuple[str, str]:
         """What identifies a new document, and the id of its first outline.
@@ -656,6 +678,82 @@ class DocumentKeeper(Caller):
         titles = ["", *(plain_title(heading.title) for heading in file.outline.headings)]
         pairs = [(titles[piece.heading], piece.text) for piece in file.pieces]
         return passage_keys(root, self._backend.secret(self._tenant), pairs)
+
+
+class PreparedFile(NamedTuple):
+    """A file that was read and is to be written."""
+
+    keeper: DocumentKeeper
+    file: _File
+    terms: Terms
+    original: bytes
+    """Its bytes, where they are to be kept."""
+
+    def draft(self) -> _Version:
+        """Its writes, as of what is stored now.
+
+        Raises:
+            TenureError: why the file is refused.
+        """
+        return self.keeper.draft_version(self.file, self.terms)
+
+    def write(self) -> DocumentReport:
+        """Write it alone.
+
+        Raises:
+            TenureError: why the file is refused; nothing was written.
+        """
+        return _until_written(self.file.name, self._attempt)
+
+    def _attempt(self) -> DocumentReport | None:
+        version = self.draft()
+        receipts = version.writer.submit_unless_changed([version])
+        return self.finish(version, receipts[0]) if receipts else None
+
+    def finish(self, version: _Version, receipts: Sequence[Receipt]) -> DocumentReport:
+        """The report of a version that was written, with what follows its transaction."""
+        file, terms = self.file, self.terms
+        for at in range(0, len(version.later_claims), MOST_WRITES):
+            # Claims that do not fit follow, from passages that are there.
+            version.writer.submit(version.later_claims[at : at + MOST_WRITES])
+
+        if terms.keep_original:
+            Artifacts(backend_of(self.keeper), self.keeper.principal).put(
+                self.original,
+                name=file.name,
+                media_type=file.reading.media_type,
+                origin=f"doc://{file.name}",
+                scope=terms.scope or Scope(),
+                object_ids=[version.drafts[0].object_id],
+                **terms.readers,
+            )
+        return replace(version.report, document=str(receipts[0].entity))
+
+
+def write_together(files: Sequence[PreparedFile]) -> list[DocumentReport | TenureError]:
+    """What became of files of different documents, written in one transaction.
+
+    If one is refused, or another writer changes its document, each has a transaction of its own:
+    so no file changes anything for another one.
+    """
+    versions: list[_Version] = []
+    receipts: list[tuple[Receipt, ...]] = []
+    if len(files) > 1:
+        with contextlib.suppress(TenureError):
+            versions = [file.draft() for file in files]
+            receipts = versions[0].writer.submit_unless_changed(versions)
+
+    answers: list[DocumentReport | TenureError] = []
+    for number, file in enumerate(files):
+        try:
+            is_written = bool(receipts)
+            answers.append(
+                file.finish(versions[number], receipts[number]) if is_written else file.write()
+            )
+        except TenureError as error:
+            answers.append(error)
+
+    return answers
 
 
 def _until_written(name: str, attempt: Callable[[], DocumentReport | None]) -> DocumentReport:

@@ -19,7 +19,7 @@ import stat
 import time
 import unicodedata
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -28,6 +28,7 @@ from typing import Any, Final, Literal, NamedTuple, Unpack, cast
 from pathspec import GitIgnoreSpec
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from ...resolution.keys import alias_key
 from ...schema.errors import Conflict, InvalidInput, NotFound, TenureError, unknown_field
 from ...schema.limits import toml_of, utf8_of
 from ...schema.principal import OPERATE
@@ -37,7 +38,7 @@ from ...store.transfer.whole_file import private_folder, whole_file
 from ..backend.caller import Caller
 from .blocks import MAX_BYTES, refusal
 from .child import ParsingChild
-from .keeping import DocumentKeeper
+from .keeping import DocumentKeeper, PreparedFile, write_together
 from .records import DocumentProblem, DocumentReport, SyncReport, SyncWatch
 from .state import full_name, outline_rows
 from .terms import PutFields, RunFields, Terms
@@ -47,6 +48,12 @@ _SHARE_GONE: Final = 0.3
 """More than both gone in one run is a folder that is not there, rather than one tidied up."""
 _MOST_FORMER: Final = 20
 """Documents without a file that a new file is compared with: those with the likest paths."""
+_MOST_FILES: Final = 32
+"""Files that share a transaction: enough to share its costs, few enough to lose in a crash."""
+_MOST_PASSAGES: Final = 400
+"""Passages after which a transaction is full: other writers wait for its end."""
+_MOST_SECONDS: Final = 1.0
+"""How long a file that was read waits for others."""
 _RUNNING: Final[dict[str, object]] = {}
 
 
@@ -223,13 +230,12 @@ class FolderSync:
             if self.remove and not unreadable:
                 run.gone.update(run.stored.keys() - present)
 
-            taken: dict[str, int] = {}
-            for number, (found_file, rule) in enumerate(files, start=1):
-                first = taken.setdefault(found_file.path.casefold(), number)
-                clash = "" if first == number else files[first - 1][0].path
-                run.reports.append(self._file(found_file, rule, run, clash))
+            reports: dict[int, DocumentReport] = {}
+            for number, report in self._reports(files, run):
+                reports[number] = report
                 if self.progress is not None:
-                    self.progress(number, len(files), found_file.path)
+                    self.progress(len(reports), len(files), files[number][0].path)
+            run.reports += [reports[number] for number in sorted(reports)]
 
             for path in unreadable:
                 run.reports.append(_refused(path, "unreadable_folder", f"{path} cannot be read"))
@@ -250,8 +256,41 @@ class FolderSync:
             resumed=was_interrupted,
         )
 
-    def _file(self, found_file: FoundFile, rule: FileRule, run: _Run, clash: str) -> DocumentReport:
-        """The report of one file; `clash` is the path of another one of the same name."""
+    def _reports(
+        self, files: Sequence[tuple[FoundFile, FileRule]], run: _Run
+    ) -> Iterator[tuple[int, DocumentReport]]:
+        """The report of each file with its place; files that share a transaction come together."""
+        taken: dict[str, int] = {}
+        waiting: dict[int, PreparedFile] = {}
+        passages, began = 0, 0.0
+        for number, (found_file, rule) in enumerate(files):
+            first = taken.setdefault(alias_key(f"{self.source}/{found_file.path}"), number)
+            clash = "" if first == number else files[first][0].path
+            answer = self._file(found_file, rule, run, clash)
+            if isinstance(answer, PreparedFile):
+                began = began if waiting else time.monotonic()
+                waiting[number] = answer
+                passages += len(answer.file.pieces)
+            else:
+                yield number, answer
+            is_full = len(waiting) == _MOST_FILES or passages > _MOST_PASSAGES or self.keep_original
+            if waiting and (
+                is_full or number + 1 == len(files) or time.monotonic() - began > _MOST_SECONDS
+            ):
+                for place, written in zip(
+                    waiting, write_together([*waiting.values()]), strict=True
+                ):
+                    if isinstance(written, TenureError):
+                        path = files[place][0].path
+                        del run.fresh[path]
+                        written = _refused(path, written.code, str(written))
+                    yield place, written
+                waiting, passages = {}, 0
+
+    def _file(
+        self, found_file: FoundFile, rule: FileRule, run: _Run, clash: str
+    ) -> DocumentReport | PreparedFile:
+        """What one file is, or its report; `clash` is the path of another one of the same name."""
         path = found_file.path
         try:
             if found_file.problem:
@@ -280,13 +319,14 @@ class FolderSync:
                 # A run that ends from here on was interrupted.
                 run.is_changed = True
                 _save_cache(run.cache_path, run.known, running=True)
-            report = self.target.put(_read_unchanged(found_file), path, terms)
+            answer = self.target.put(_read_unchanged(found_file), path, terms)
         except TenureError as error:
             return _refused(path, error.code, str(error))
 
-        run.gone.discard(report.former)
+        if isinstance(answer, DocumentReport):
+            run.gone.discard(answer.former)
         run.fresh[path] = line
-        return report
+        return answer
 
     def _remove_gone(self, run: _Run) -> None:
         """End the documents whose files are gone, unless that is most of them."""
@@ -363,10 +403,10 @@ class StoreTarget(Caller):
             and row.details.update_path.startswith(f"{source}/")
         }
 
-    def put(self, content: bytes, path: str, terms: Terms) -> DocumentReport:
-        """Take in a file, parsed in the child of the run."""
+    def put(self, content: bytes, path: str, terms: Terms) -> DocumentReport | PreparedFile:
+        """Read a file, in the child of the run, to be written with others."""
         keeper = DocumentKeeper(self._backend, self.principal)
-        return keeper.put(content, path, terms, None, self.child.read)
+        return keeper.prepare(content, path, terms, None, self.child.read)
 
     def remove(self, name: str) -> DocumentReport:
         """End a document now."""

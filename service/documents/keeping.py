@@ -333,8 +333,8 @@ class DocumentKeeper(Caller):
             closed=closed,
         )
         writer = DocumentWriter(self._backend, self.principal)
-        version = _Version(writer, stored_document, writer.drafts(writes), report)
-        return report if writer.submit_unless_changed([version]) else None
+        ending = _Version(writer, stored_document, writer.drafts(writes), report)
+        return report if writer.submit_unless_changed([ending]) else None
 
     def reclassify(self, name: str, change: Callable[[Permissions], Permissions]) -> int:
         """Change who may see every object of a document; how many objects changed.

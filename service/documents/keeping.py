@@ -174,22 +174,6 @@ class _Version(NamedTuple):
 class DocumentKeeper(Caller):
     """What takes documents in, ends them and changes who may see them."""
 
-    def put(
-        self,
-        content: bytes,
-        name: str,
-        terms: Terms,
-        effective: Moment,
-        read: Callable[..., FileReading],
-    ) -> DocumentReport:
-        """Take in the bytes of a file; `read` is where they are parsed.
-
-        Raises:
-            TenureError: why the file is refused; nothing was written.
-        """
-        answer = self.prepare(content, name, terms, effective, read)
-        return answer.write() if isinstance(answer, PreparedFile) else answer
-
     def prepare(
         self,
         content: bytes,
@@ -210,10 +194,7 @@ class DocumentKeeper(Caller):
         self._check_terms(name, terms)
         if len(content) > MAX_BYTES:
             raise refusal("too_large", f"{name} has {len(content)} bytes, at most {MAX_BYTES}")
-        permissions = self._permissions(terms)
-        with self._reading() as reader:
-            keeper = self._as_reader(reader, name, permissions)
-            stored_document = load_document(reader, name, keeper.principal.sight())
+        keeper = self._as_reader(name, self._permissions(terms))
         chats = read_chats(content, name, dates=terms.dates, zone=terms.zone)
         if chats is not None:
             return ChatKeeper(self._backend, keeper.principal).observe(chats, name, terms)
@@ -221,9 +202,8 @@ class DocumentKeeper(Caller):
         digest = hmac.digest(self._backend.secret(self._tenant), content, "sha256").hex()[:32]
         stated_us = None if effective is None else instant(effective, field="effective")
 
-        is_reclassified = terms.governs and keeper._with_readers(
-            stored_document, permissions, check=terms.check
-        )
+        stored_document = keeper._stored(name)
+        is_reclassified = terms.governs and keeper._with_readers(stored_document, terms)
         now_us = self._backend.now_us()
         same = stored_document.same(digest, stated_us, now_us)
         is_replaced = same and terms.governs and stored_document.overruled(same.start_us, now_us)
@@ -238,18 +218,14 @@ class DocumentKeeper(Caller):
                 kept=len(same.outline.entries),
             )
 
-        options = {
-            "media_type": terms.media_type,
-            "encoding": terms.encoding,
-            "password": terms.password,
-        }
+        options = {key: getattr(terms, key) for key in ("media_type", "encoding", "password")}
         file = keeper._cut(name, digest, read(content, name, **options), stated_us)
         if stored_document.last is None:
             file = keeper._with_former(file, terms.former)
         if file.former and terms.governs:
             # In another folder other rules hold, also for what stays of the document.
             stored_document = keeper._stored(file.former)
-            keeper._with_readers(stored_document, permissions, check=terms.check)
+            keeper._with_readers(stored_document, terms)
 
         start_us = now_us if file.day_us is None else file.day_us
         if terms.governs and stored_document.overruled(start_us, now_us):
@@ -265,10 +241,9 @@ class DocumentKeeper(Caller):
                 overrules=True,
             )
 
-        original = content if terms.keep_original else b""
-        prepared = PreparedFile(keeper, file, terms, original)
         if terms.check:
-            return prepared.draft().report
+            return keeper.draft_version(file, terms).report
+        prepared = PreparedFile(keeper, file, terms, content if terms.keep_original else b"")
         return prepared.write() if file.former else prepared
 
     def _with_former(self, file: _File, names: Sequence[str]) -> _File:
@@ -298,10 +273,7 @@ class DocumentKeeper(Caller):
         Raises:
             NotFound: `unknown_document`.
         """
-        keeper = self
-        if self.principal.holds(OPERATE):
-            with self._reading() as reader:
-                keeper = self._as_reader(reader, name)
+        keeper = self._as_reader(name) if self.principal.holds(OPERATE) else self
         stated_us = None if effective is None else instant(effective, field="effective")
         return _until_written(name, lambda: keeper._end(name, stated_us))
 
@@ -343,9 +315,7 @@ class DocumentKeeper(Caller):
             NotFound: `unknown_document`.
         """
         self.principal.require(OPERATE)
-        with self._reading() as reader:
-            keeper = self._as_reader(reader, name)
-        last = keeper._stored(name, former=True).last
+        last = self._as_reader(name)._stored(name, former=True).last
         if last is None:
             raise unknown_document(name)
         entity_id = last.entity_id
@@ -376,13 +346,14 @@ class DocumentKeeper(Caller):
 
         return self._operate(work)
 
-    def _with_readers(
-        self, stored_document: StoredDocument, permissions: Permissions, *, check: bool
-    ) -> bool:
-        """Give a stored document its readers; whether it had others."""
+    def _with_readers(self, stored_document: StoredDocument, terms: Terms) -> bool:
+        """Give a stored document the readers of some terms; whether it had others."""
+        if stored_document.last is None:
+            return False
+        permissions = self._permissions(terms)
         if all(version.permissions == permissions for version in stored_document.versions):
             return False
-        if not check:
+        if not terms.check:
             self.reclassify(stored_document.name, lambda _: permissions)
         return True
 
@@ -403,7 +374,7 @@ class DocumentKeeper(Caller):
     def _permissions(self, terms: Terms) -> Permissions:
         return permissions_as_stated(Permissions(), self._words_now(), *terms.readers.values())
 
-    def _as_reader(self, reader: Reader, name: str, *permissions: Permissions) -> DocumentKeeper:
+    def _as_reader(self, name: str, *permissions: Permissions) -> DocumentKeeper:
         """The same keeper with the roles of a document's readers, for an operator.
 
         Operators keep documents for readers to whom they do not belong. Any other caller keeps
@@ -413,8 +384,9 @@ class DocumentKeeper(Caller):
             Forbidden: `not_a_reader`, also where a document of others has the name.
         """
         sight = self.principal.sight()
-        readers = [row.permissions for row in hidden_rows(reader, name, sight)]
-        readers += permissions
+        with self._reading() as reader:
+            rows = hidden_rows(reader, name, sight)
+        readers = [*permissions, *(row.permissions for row in rows)]
         if all(permitted.admits(sight) for permitted in readers):
             return self
         if not self.principal.holds(OPERATE):
@@ -689,26 +661,13 @@ class PreparedFile(NamedTuple):
     original: bytes
     """Its bytes, where they are to be kept."""
 
-    def draft(self) -> _Version:
-        """Its writes, as of what is stored now.
-
-        Raises:
-            TenureError: why the file is refused.
-        """
-        return self.keeper.draft_version(self.file, self.terms)
-
     def write(self) -> DocumentReport:
         """Write it alone.
 
         Raises:
             TenureError: why the file is refused; nothing was written.
         """
-        return _until_written(self.file.name, self._attempt)
-
-    def _attempt(self) -> DocumentReport | None:
-        version = self.draft()
-        receipts = version.writer.submit_unless_changed([version])
-        return self.finish(version, receipts[0]) if receipts else None
+        return _until_written(self.file.name, lambda: next(iter(_written([self])), None))
 
     def finish(self, version: _Version, receipts: Sequence[Receipt]) -> DocumentReport:
         """The report of a version that was written, with what follows its transaction."""
@@ -736,24 +695,24 @@ def write_together(files: Sequence[PreparedFile]) -> list[DocumentReport | Tenur
     If one is refused, or another writer changes its document, each has a transaction of its own:
     so no file changes anything for another one.
     """
-    versions: list[_Version] = []
-    receipts: list[tuple[Receipt, ...]] = []
-    if len(files) > 1:
-        with contextlib.suppress(TenureError):
-            versions = [file.draft() for file in files]
-            receipts = versions[0].writer.submit_unless_changed(versions)
-
     answers: list[DocumentReport | TenureError] = []
-    for number, file in enumerate(files):
+    with contextlib.suppress(TenureError):
+        answers += _written(files) if len(files) > 1 else ()
+    for file in () if answers else files:
         try:
-            is_written = bool(receipts)
-            answers.append(
-                file.finish(versions[number], receipts[number]) if is_written else file.write()
-            )
+            answers.append(file.write())
         except TenureError as error:
             answers.append(error)
 
     return answers
+
+
+def _written(files: Sequence[PreparedFile]) -> list[DocumentReport]:
+    """The reports of files that share a transaction; none where another writer came first."""
+    versions = [file.keeper.draft_version(file.file, file.terms) for file in files]
+    receipts = versions[0].writer.submit_unless_changed(versions)
+    results = zip(files, versions, receipts, strict=False)
+    return [file.finish(version, answers) for file, version, answers in results]
 
 
 def _until_written(name: str, attempt: Callable[[], DocumentReport | None]) -> DocumentReport:

@@ -267,21 +267,21 @@ class FolderSync:
             first = taken.setdefault(alias_key(f"{self.source}/{found_file.path}"), number)
             clash = "" if first == number else files[first][0].path
             answer = self._file(found_file, rule, run, clash)
-            if isinstance(answer, PreparedFile):
+            if isinstance(answer, DocumentReport):
+                yield number, answer
+            else:
                 began = began if waiting else time.monotonic()
                 waiting[number] = answer
                 passages += len(answer.file.pieces)
-            else:
-                yield number, answer
+
             is_full = len(waiting) == _MOST_FILES or passages > _MOST_PASSAGES or self.keep_original
-            if waiting and (
-                is_full or number + 1 == len(files) or time.monotonic() - began > _MOST_SECONDS
-            ):
+            is_late = number + 1 == len(files) or time.monotonic() - began > _MOST_SECONDS
+            if waiting and (is_full or is_late):
                 for place, written in zip(
                     waiting, write_together([*waiting.values()]), strict=True
                 ):
+                    path = files[place][0].path
                     if isinstance(written, TenureError):
-                        path = files[place][0].path
                         del run.fresh[path]
                         written = _refused(path, written.code, str(written))
                     yield place, written

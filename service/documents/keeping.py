@@ -118,7 +118,7 @@ class DocumentWriter(Writer):
     def submit_unless_changed(self, versions: Sequence[_Version]) -> list[tuple[Receipt, ...]]:
         """The receipts of versions of different documents, which share one transaction.
 
-        None where another writer changed a document meanwhile. Then nothing is written, as where
+        Empty where another writer changed a document meanwhile. Then nothing is written, as where
         one of them is refused.
         """
         submissions = [each.writer.submission(each.drafts, has_reader=False) for each in versions]
@@ -185,7 +185,8 @@ class DocumentKeeper(Caller):
         """Read and cut the bytes of a file, to be written as a version.
 
         The report instead where nothing is left to write: what is stored has these bytes, the call
-        is a check, or a document goes on under another name, which later files have to know.
+        is a check, the original is kept too, or a document goes on under another name, which later
+        files have to know.
 
         Raises:
             TenureError: why the file is refused; nothing was written.
@@ -244,7 +245,7 @@ class DocumentKeeper(Caller):
         if terms.check:
             return keeper.draft_version(file, terms).report
         prepared = PreparedFile(keeper, file, terms, content if terms.keep_original else b"")
-        return prepared.write() if file.former else prepared
+        return prepared.write() if file.former or terms.keep_original else prepared
 
     def _with_former(self, file: _File, names: Sequence[str]) -> _File:
         """A file with the document whose bytes it has, else that of the most passages.

@@ -61,8 +61,8 @@ class FileRule(NamedTuple):
     """On which terms a file is taken."""
 
     terms: Terms
-    max_bytes: int | None = None
-    password_env: str | None = None
+    max_bytes: int
+    password_env: str | None
     """The environment variable that holds the password of an encrypted file."""
 
 
@@ -81,7 +81,7 @@ class _Rule(_Table):
 
     match: str
     exclude: bool = False
-    max_bytes: int | None = None
+    max_bytes: int = MAX_BYTES
     project: str | None = None
     password_env: str | None = None
     origin: str | None = None
@@ -117,8 +117,9 @@ class SyncRules(_Table):
         project = merged.pop("project", None)
         if project is not None:
             merged["scope"] = {**(merged.get("scope") or {}), "project": project}
-        limits = merged.pop("max_bytes", None), merged.pop("password_env", None)
-        return FileRule(replace(terms, **merged), *limits)
+        max_bytes = min(merged.pop("max_bytes", MAX_BYTES), MAX_BYTES)
+        password_env = merged.pop("password_env", None)
+        return FileRule(replace(terms, **merged), max_bytes, password_env)
 
 
 @lru_cache(maxsize=256)
@@ -178,7 +179,6 @@ class _Run:
     fresh: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
     gone: set[str] = field(default_factory=set[str])
     """Names of documents whose files are gone."""
-    reports: list[DocumentReport] = field(default_factory=list[DocumentReport])
     is_changed: bool = False
 
 
@@ -219,27 +219,25 @@ class FolderSync:
             was_interrupted, known = _load_cache(cache_path)
             run = _Run(cache_path, self.target.digests(self.source), known)
             unreadable: list[str] = []
-            terms = Terms(source=self.source, claims=self.claims)
-            files: list[tuple[FoundFile, FileRule]] = []
-            for found_file in walk(root, unreadable, follow=self.rules.source.follow):
-                rule = self.rules.find_rule(found_file.path, terms)
-                if rule is not None:
-                    files.append((found_file, rule))
+            terms = Terms(source=self.source, claims=self.claims, check=self.check, governs=True)
+            found_files = walk(root, unreadable, follow=self.rules.source.follow)
+            ruled = ((file, self.rules.find_rule(file.path, terms)) for file in found_files)
+            files = [(file, rule) for file, rule in ruled if rule is not None]
             # A file that is refused is there all the same: its document is not gone.
             present = {f"{self.source}/{found_file.path}" for found_file, _ in files}
             if self.remove and not unreadable:
                 run.gone.update(run.stored.keys() - present)
 
-            reports: dict[int, DocumentReport] = {}
+            by_place: dict[int, DocumentReport] = {}
             for number, report in self._reports(files, run):
-                reports[number] = report
+                by_place[number] = report
                 if self.progress is not None:
-                    self.progress(len(reports), len(files), files[number][0].path)
-            run.reports += [reports[number] for number in sorted(reports)]
+                    self.progress(len(by_place), len(files), files[number][0].path)
 
+            reports = [by_place[number] for number in sorted(by_place)]
             for path in unreadable:
-                run.reports.append(_refused(path, "unreadable_folder", f"{path} cannot be read"))
-            self._remove_gone(run)
+                reports.append(_refused(path, "unreadable_folder", f"{path} cannot be read"))
+            reports += self._removals(run)
             if run.is_changed:
                 stored = self.target.digests(self.source)
                 files_now = {
@@ -250,8 +248,8 @@ class FolderSync:
 
         return SyncReport(
             source=self.source,
-            counts=dict(sorted(Counter(report.outcome for report in run.reports).items())),
-            reports=tuple(report for report in run.reports if report.outcome != "same"),
+            counts=dict(sorted(Counter(report.outcome for report in reports).items())),
+            reports=tuple(report for report in reports if report.outcome != "same"),
             seconds=time.monotonic() - began,
             resumed=was_interrupted,
         )
@@ -262,7 +260,7 @@ class FolderSync:
         """The report of each file with its place; files that share a transaction come together."""
         taken: dict[str, int] = {}
         waiting: dict[int, PreparedFile] = {}
-        passages, began = 0, 0.0
+        written_s = time.monotonic()
         for number, (found_file, rule) in enumerate(files):
             first = taken.setdefault(alias_key(f"{self.source}/{found_file.path}"), number)
             clash = "" if first == number else files[first][0].path
@@ -270,22 +268,19 @@ class FolderSync:
             if isinstance(answer, DocumentReport):
                 yield number, answer
             else:
-                began = began if waiting else time.monotonic()
                 waiting[number] = answer
-                passages += len(answer.file.pieces)
 
-            is_full = len(waiting) == _MOST_FILES or passages > _MOST_PASSAGES or self.keep_original
-            is_late = number + 1 == len(files) or time.monotonic() - began > _MOST_SECONDS
-            if waiting and (is_full or is_late):
-                for place, written in zip(
-                    waiting, write_together([*waiting.values()]), strict=True
-                ):
+            passages = sum(len(file.file.pieces) for file in waiting.values())
+            is_full = len(waiting) == _MOST_FILES or passages > _MOST_PASSAGES
+            is_late = number + 1 == len(files) or time.monotonic() - written_s > _MOST_SECONDS
+            if is_full or is_late:
+                for place, report in zip(waiting, write_together([*waiting.values()]), strict=True):
                     path = files[place][0].path
-                    if isinstance(written, TenureError):
+                    if isinstance(report, TenureError):
                         del run.fresh[path]
-                        written = _refused(path, written.code, str(written))
-                    yield place, written
-                waiting, passages = {}, 0
+                        report = _refused(path, report.code, str(report))
+                    yield place, report
+                waiting, written_s = {}, time.monotonic()
 
     def _file(
         self, found_file: FoundFile, rule: FileRule, run: _Run, clash: str
@@ -297,9 +292,9 @@ class FolderSync:
                 raise refusal(found_file.problem, f"{path} is no regular file")
             if clash:
                 raise refusal("name_clash", f"{path} and {clash} are one name; rename one")
-            most = MAX_BYTES if rule.max_bytes is None else min(rule.max_bytes, MAX_BYTES)
-            if found_file.size > most:
-                raise refusal("too_large", f"{path} has {found_file.size} bytes, at most {most}")
+            if found_file.size > rule.max_bytes:
+                message = f"{path} has {found_file.size} bytes, at most {rule.max_bytes} are taken"
+                raise refusal("too_large", message)
             name = full_name(path, self.source)
             terms_digest = hashlib.sha256(repr(rule.terms).encode()).hexdigest()
             line = [found_file.size, found_file.modified_ns, terms_digest]
@@ -310,9 +305,7 @@ class FolderSync:
             terms = replace(
                 rule.terms,
                 password=os.environ.get(rule.password_env) if rule.password_env else None,
-                check=self.check,
                 keep_original=self.keep_original,
-                governs=True,
                 former=() if name in run.stored else _likest(name, run.gone),
             )
             if not run.is_changed:
@@ -328,7 +321,7 @@ class FolderSync:
         run.fresh[path] = line
         return answer
 
-    def _remove_gone(self, run: _Run) -> None:
+    def _removals(self, run: _Run) -> Iterator[DocumentReport]:
         """End the documents whose files are gone, unless that is most of them."""
         count = len(run.gone)
         too_many = count > _MOST_GONE and count > _SHARE_GONE * len(run.stored)
@@ -338,12 +331,12 @@ class FolderSync:
                 "Check the folder, or run again with --allow-removals "
                 "(allow_removals=True)"
             )
-            run.reports.append(_refused(self.source, "sync_would_remove", message))
+            yield _refused(self.source, "sync_would_remove", message)
             return
 
         for name in sorted(run.gone):
             ended = DocumentReport(name=name, outcome="removed")
-            run.reports.append(ended if self.check else self.target.remove(name))
+            yield ended if self.check else self.target.remove(name)
 
 
 def sync_folder(
@@ -444,11 +437,10 @@ class ServerTarget:
 
 def _likest(name: str, others: Iterable[str]) -> tuple[str, ...]:
     """The names that a file may have had: those of its folder or with its last part go first."""
-    folder, _, last = name.rpartition("/")
+    folder, last = os.path.split(name)
 
     def rank(other: str) -> tuple[bool, bool, str]:
-        parts = other.rpartition("/")
-        return parts[2] != last, parts[0] != folder, other
+        return os.path.basename(other) != last, os.path.dirname(other) != folder, other
 
     return tuple(sorted(others, key=rank)[:_MOST_FORMER])
 

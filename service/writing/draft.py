@@ -277,13 +277,12 @@ def content_of(
         )
 
     search_text = claim  # of a structure its texts: keys and numbers are the same in every record
-    is_structure = slot is not None and slot.kind is SlotKind.STRUCTURE
-    if value is not None and value.json.startswith(("[", "{")) and not is_structure:
+    if value is not None and value.json.startswith(("[", "{")):
         leaves = " ".join(text_leaves(value.plain))[:_SEARCHED_CHARS]
         search_text = f"{claim.removesuffix(shown_value(value))} {leaves}"
     search_terms: list[str] = []
     texts = dict.fromkeys((search_text if text == claim else text, search_text, relevance))
-    for part in () if is_structure else texts:
+    for part in () if slot is not None and slot.kind is SlotKind.STRUCTURE else texts:
         search_terms += terms(part)
 
     return Content(

@@ -105,8 +105,6 @@ class _Plan(NamedTuple):
     """The outline's, without its value."""
     head_id: str
     writes: dict[str, Write]
-    texts: dict[str, str]
-    """Those of the passages that begin, by passage id."""
 
 
 class DocumentWriter(Writer):
@@ -564,9 +562,7 @@ class DocumentKeeper(Caller):
         outline = replace(file.outline, root=root, entries=tuple(entries))
         verb = "correct" if covering or overruled else "assert"
         head = Write(op=verb, subject=named, slot=SLOT, **common)
-        opened = [number for number in diff.opened if diff.ids[number] not in erased]
-        texts = {diff.ids[number]: file.pieces[number].text for number in opened}
-        return _Plan(stored_document, diff, outline, head, head_id, writes, texts)
+        return _Plan(stored_document, diff, outline, head, head_id, writes)
 
     def draft_version(self, file: _File, terms: Terms) -> _Version:
         """The writes of a file as a version, and the report of them."""
@@ -587,13 +583,13 @@ class DocumentKeeper(Caller):
         claims: list[Draft] = []
         refused = 0
         if terms.claims != "off":
-            # What is in quarantine claims nothing until it is accepted.
-            silent = {
-                write.object_id or object_id
-                for (object_id, write), draft in zip(writes.items(), drafts, strict=True)
-                if draft.quarantine
-            }
-            passages = {name: text for name, text in plan.texts.items() if name not in silent}
+            passages: dict[str, str] = {}
+            moved = {diff.ids[number] for number in diff.moved}
+            for (object_id, write), draft in zip(writes.items(), drafts, strict=True):
+                passage_id = write.object_id or object_id
+                # What is in quarantine claims nothing until it is accepted.
+                if write.content and not draft.quarantine and passage_id not in moved:
+                    passages[passage_id] = write.content
             finder = ClaimFinder(self._backend, self.principal)
             claims, refused = finder.drafts(passages, plan.head, terms.claims, drafts)
 

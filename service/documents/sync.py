@@ -149,9 +149,8 @@ def load_rules(path: str | Path | None) -> SyncRules:
         problem = error.errors()[0]
         where = [str(part) for part in problem["loc"] if isinstance(part, str)]
         if problem["type"] == "extra_forbidden":
-            models: dict[str, type[_Table]] = {"source": _Source, "rule": _Rule}
-            model = models.get(where[0], SyncRules)
-            raise unknown_field(where[-1], model.model_fields, f" in {place}") from error
+            known = {**SyncRules.model_fields, **_Source.model_fields, **_Rule.model_fields}
+            raise unknown_field(where[-1], known, f" in {place}") from error
         raise InvalidInput(
             f"{place}: {'.'.join(where)}: {problem['msg']}", code="bad_rules"
         ) from error

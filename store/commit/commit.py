@@ -297,11 +297,7 @@ def _stored_sayings(rows: Sequence[Row], claim: Claim) -> _Tie:
     if len(rows) < TIED_CLAIMS // 2:
         return set()
 
-    sayings_of_key: _Tie = set()
-    for row in rows:
-        if row.look.head and row.claim.key == claim.key:
-            sayings_of_key.add(row.claim.says)
-    return sayings_of_key
+    return {row.claim.says for row in rows if row.look.head and row.claim.key == claim.key}
 
 
 def _refusal(admission: AdmittedClaim, members: int) -> Conflict:
@@ -417,11 +413,10 @@ def _doubtful(
     for submission in group:
         for draft in submission.drafts:
             rules = rules_of(submission, draft, bands)
-            for mention in mentions_of([draft]):
-                # The store's own identifier tells the subject of a structure from all others.
-                if draft.details.slot in STRUCTURE_SLOTS or not needs_scoring(
-                    mention, register, rules
-                ):
+            # The store's own identifier tells the subject of a structure from all others.
+            mentions = () if draft.details.slot in STRUCTURE_SLOTS else mentions_of([draft])
+            for mention in mentions:
+                if not needs_scoring(mention, register, rules):
                     continue
                 ref = as_ref(mention)
                 refs.setdefault((alias_key(ref.name), ref.type, rules.scopes), ref)

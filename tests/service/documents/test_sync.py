@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 from datetime import timedelta
-from itertools import count
 
 import pytest
 
@@ -233,31 +232,6 @@ def test_a_second_run_of_one_source_is_refused(memory, folder, tmp_path):
     assert sync(memory, folder).counts == {"same": 3}
 
 
-def test_two_writers_of_one_document_leave_one_of_the_two(tmp_path):
-    texts = {f"# Leave\n\nParental leave is {number} weeks.\n" for number in range(40)}
-    with connect(str(tmp_path / "two.db")) as memory, connect(str(tmp_path / "two.db")) as other:
-        chosen = sorted(texts)
-
-        def work(client, part):
-            for text in part:
-                client.documents.put(text, name="a.md", source="s", effective="2026-01-01")
-
-        threads = [
-            threading.Thread(target=work, args=(client, chosen[start::2]))
-            for start, client in enumerate((memory, other))
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        document = memory.documents.get("s/a.md", valid="2026-02-01")
-        hits = memory.as_of("2026-02-01").search("parental leave weeks", limit=100).hits
-        assert [hit.object.content for hit in hits] == [p.text for p in document.passages]
-        assert len(memory.documents.versions("s/a.md")) == 1
-        assert len(memory.entities.list()) == 1
-        assert memory.doctor() == ()
-
-
 def test_small_files_share_a_transaction_and_keep_a_stamp_each(memory, folder):
     seen: list[tuple[int, int]] = []
     sync(memory, folder, progress=lambda done, total, path: seen.append((done, total)))
@@ -267,30 +241,35 @@ def test_small_files_share_a_transaction_and_keep_a_stamp_each(memory, folder):
     assert second - first == third - second == timedelta(microseconds=1)
 
 
-def test_a_sync_beside_another_writer_of_its_files_keeps_one_version_of_each(tmp_path):
+@pytest.mark.parametrize("first", ["put", "sync"])
+def test_two_writers_of_one_document_leave_one_of_the_two(tmp_path, first):
+    texts = [f"# Leave\n\nEffective 2026-01-01.\n\n{number} weeks.\n" for number in range(40)]
     root, store = tmp_path / "s", str(tmp_path / "two.db")
     root.mkdir()
     with connect(store) as memory, connect(store) as other:
-        finish = threading.Event()
 
-        def write() -> None:
-            for number in count():
-                text = f"# Other\n\nwritten {number} times\n"
-                other.documents.put(text, name=f"{number % 8}.md", source="s")
-                if finish.is_set():
-                    return
+        def put(client, text):
+            client.documents.put(text, name="a.md", source="s")
 
-        thread = threading.Thread(target=write)
+        def sync_all(client, text):
+            for name in "abc":
+                (root / f"{name}.md").write_text(text)
+            assert not client.documents.sync(root, source="s").refused
+
+        def work(client, write, part):
+            for text in part:
+                write(client, text)
+
+        write = put if first == "put" else sync_all
+        thread = threading.Thread(target=work, args=(other, put, texts[1::2]))
         thread.start()
-        for number in range(4):
-            for name in range(8):
-                (root / f"{name}.md").write_text(f"# Own\n\nround {number} of {name}\n")
-            counts = memory.documents.sync(root, source="s").counts
-            assert counts.keys() <= {"new", "changed"}
-            assert sum(counts.values()) == 8
-        finish.set()
+        work(memory, write, texts[::2])
         thread.join()
-        assert len(memory.documents.list()) == len(memory.entities.list()) == 8
+        document = memory.documents.get("s/a.md")
+        hits = memory.as_of().search("weeks", entity="s/a.md", limit=100).hits
+        assert [hit.object.content for hit in hits] == [p.text for p in document.passages]
+        assert len(memory.documents.versions("s/a.md")) == 1
+        assert len(memory.entities.list()) == len(memory.documents.list())
         assert memory.doctor() == ()
 
 

@@ -122,7 +122,8 @@ def full_name(name: str, source: str) -> str:
         raise refusal(
             "bad_name",
             f"{path!r:.80} names no document: state source and path of at most {MAX_NAME} "
-            "characters, without '..', empty parts or control characters",
+            "characters, without '..', backslashes, control characters, empty parts, and spaces "
+            "around a part; rename the file",
         )
 
     return path

@@ -167,23 +167,9 @@ class FoundFile(NamedTuple):
     problem: str = ""
 
 
-@dataclass(slots=True)
-class _Run:
-    """What one run knows and finds out."""
-
-    cache_path: Path | None
-    stored: Mapping[str, str]
-    known: Mapping[str, list[Any]]
-    """Size, time, terms and version of the files of the run before, by path."""
-    fresh: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
-    gone: set[str] = field(default_factory=set[str])
-    """Names of documents whose files are gone."""
-    is_changed: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class FolderSync:
-    """Brings the documents of a source to what a folder holds."""
+    """One run that brings the documents of a source to what a folder holds."""
 
     target: StoreTarget | ServerTarget
     source: str
@@ -195,6 +181,14 @@ class FolderSync:
     claims: str = "off"
     """Who finds claims in files of which no rule says so."""
     progress: SyncWatch | None = None
+    cache_path: Path | None = None
+    stored: Mapping[str, str] = field(default_factory=dict[str, str])
+    known: Mapping[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    """Size, time, terms and version of the files of the run before, by path."""
+    fresh: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    gone: set[str] = field(default_factory=set[str])
+    """Names of documents whose files are gone."""
+    is_changed: bool = False
 
     def run(self, folder: str | Path) -> SyncReport:
         """Synchronise a folder.
@@ -214,9 +208,9 @@ class FolderSync:
         base = self.target.cache_folder
         digest = hashlib.sha256(canonical_json([self.target.key, self.source]).encode()).hexdigest()
         with _only_run(digest, None if base is None else base / f"{digest[:32]}.lock", self.source):
-            cache_path = None if base is None or self.check else base / digest[:32]
-            was_interrupted, known = _load_cache(cache_path)
-            run = _Run(cache_path, self.target.digests(self.source), known)
+            self.cache_path = None if base is None or self.check else base / digest[:32]
+            was_interrupted, self.known = _load_cache(self.cache_path)
+            self.stored = self.target.digests(self.source)
             unreadable: list[str] = []
             terms = Terms(source=self.source, claims=self.claims, check=self.check, governs=True)
             found_files = walk(root, unreadable, follow=self.rules.source.follow)
@@ -225,10 +219,10 @@ class FolderSync:
             # A file that is refused is there all the same: its document is not gone.
             present = {f"{self.source}/{found_file.path}" for found_file, _ in files}
             if self.remove and not unreadable:
-                run.gone.update(run.stored.keys() - present)
+                self.gone.update(self.stored.keys() - present)
 
             by_place: dict[int, DocumentReport] = {}
-            for number, report in self._reports(files, run):
+            for number, report in self._reports(files):
                 by_place[number] = report
                 if self.progress is not None:
                     self.progress(len(by_place), len(files), files[number][0].path)
@@ -236,14 +230,14 @@ class FolderSync:
             reports = [by_place[number] for number in sorted(by_place)]
             for path in unreadable:
                 reports.append(_refused(path, "unreadable_folder", f"{path} cannot be read"))
-            reports += self._removals(run)
-            if run.is_changed:
+            reports += self._removals()
+            if self.is_changed:
                 stored = self.target.digests(self.source)
                 files_now = {
                     path: [*line, stored.get(f"{self.source}/{path}")]
-                    for path, line in run.fresh.items()
+                    for path, line in self.fresh.items()
                 }
-                _save_cache(cache_path, files_now, running=False)
+                _save_cache(self.cache_path, files_now, running=False)
 
         return SyncReport(
             source=self.source,
@@ -254,7 +248,7 @@ class FolderSync:
         )
 
     def _reports(
-        self, files: Sequence[tuple[FoundFile, FileRule]], run: _Run
+        self, files: Sequence[tuple[FoundFile, FileRule]]
     ) -> Iterator[tuple[int, DocumentReport]]:
         """The report of each file with its place; files that share a transaction come together."""
         taken: dict[str, int] = {}
@@ -263,26 +257,25 @@ class FolderSync:
         for number, (found_file, rule) in enumerate(files):
             first = taken.setdefault(alias_key(f"{self.source}/{found_file.path}"), number)
             clash = "" if first == number else files[first][0].path
-            answer = self._file(found_file, rule, run, clash)
+            answer = self._file(found_file, rule, clash)
             if isinstance(answer, DocumentReport):
                 yield number, answer
             else:
                 waiting[number] = answer
 
             passages = sum(len(file.file.pieces) for file in waiting.values())
-            is_full = len(waiting) == _MOST_FILES or passages > _MOST_PASSAGES
-            is_late = number + 1 == len(files) or time.monotonic() - written_s > _MOST_SECONDS
-            if is_full or is_late:
+            is_due = number + 1 == len(files) or time.monotonic() - written_s > _MOST_SECONDS
+            if is_due or len(waiting) == _MOST_FILES or passages > _MOST_PASSAGES:
                 for place, report in zip(waiting, write_together([*waiting.values()]), strict=True):
                     path = files[place][0].path
                     if isinstance(report, TenureError):
-                        del run.fresh[path]
+                        del self.fresh[path]
                         report = _refused(path, report.code, str(report))
                     yield place, report
                 waiting, written_s = {}, time.monotonic()
 
     def _file(
-        self, found_file: FoundFile, rule: FileRule, run: _Run, clash: str
+        self, found_file: FoundFile, rule: FileRule, clash: str
     ) -> DocumentReport | PreparedFile:
         """What one file is, or its report; `clash` is the path of another one of the same name."""
         path = found_file.path
@@ -297,43 +290,43 @@ class FolderSync:
             name = full_name(path, self.source)
             terms_digest = hashlib.sha256(repr(rule.terms).encode()).hexdigest()
             line = [found_file.size, found_file.modified_ns, terms_digest]
-            if name in run.stored and run.known.get(path) == [*line, run.stored[name]]:
-                run.fresh[path] = line
+            if name in self.stored and self.known.get(path) == [*line, self.stored[name]]:
+                self.fresh[path] = line
                 return DocumentReport(name=name, outcome="same")
 
             terms = replace(
                 rule.terms,
                 password=os.environ.get(rule.password_env) if rule.password_env else None,
                 keep_original=self.keep_original,
-                former=() if name in run.stored else _likest(name, run.gone),
+                former=() if name in self.stored else _likest(name, self.gone),
             )
-            if not run.is_changed:
+            if not self.is_changed:
                 # A run that ends from here on was interrupted.
-                run.is_changed = True
-                _save_cache(run.cache_path, run.known, running=True)
+                self.is_changed = True
+                _save_cache(self.cache_path, self.known, running=True)
             answer = self.target.put(_read_unchanged(found_file), path, terms)
         except TenureError as error:
             return _refused(path, error.code, str(error))
 
         if isinstance(answer, DocumentReport):
-            run.gone.discard(answer.former)
-        run.fresh[path] = line
+            self.gone.discard(answer.former)
+        self.fresh[path] = line
         return answer
 
-    def _removals(self, run: _Run) -> Iterator[DocumentReport]:
+    def _removals(self) -> Iterator[DocumentReport]:
         """End the documents whose files are gone, unless that is most of them."""
-        count = len(run.gone)
-        too_many = count > _MOST_GONE and count > _SHARE_GONE * len(run.stored)
+        count = len(self.gone)
+        too_many = count > _MOST_GONE and count > _SHARE_GONE * len(self.stored)
         if too_many and not self.allow_removals:
             message = (
-                f"{count} of {len(run.stored)} documents have no file any more; none was removed. "
+                f"{count} of {len(self.stored)} documents have no file any more; none was removed. "
                 "Check the folder, or run again with --allow-removals "
                 "(allow_removals=True)"
             )
             yield _refused(self.source, "sync_would_remove", message)
             return
 
-        for name in sorted(run.gone):
+        for name in sorted(self.gone):
             ended = DocumentReport(name=name, outcome="removed")
             yield ended if self.check else self.target.remove(name)
 

@@ -29,7 +29,9 @@ _FRONT: Final = re.compile(
     r"(?P<mark>---|\+\+\+)[ \t]*\n(?P<body>.*?\n)(?:(?P=mark)|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL
 )
 """Fields before the text, in YAML or in TOML."""
-_FIELD: Final = re.compile(r"(?P<name>[A-Za-z][\w -]*?)[ \t]*[:=][ \t]*(?P<value>.*)")
+_FIELD: Final = re.compile(
+    r"^[ \t]*(?P<name>[A-Za-z][\w -]*?)[ \t]*[:=][ \t]*(?P<value>.*)", re.MULTILINE
+)
 _PARAGRAPH: Final = re.compile(r"\n[ \t]*\n\s*")
 _KEYWORDS: Final = re.compile(r"\s*(?:[\w&*<>,\[\]]+\s+)*[*&]?")
 _NAMING: Final = frozenset({"class", "func", "function", "interface", "type"})
@@ -112,10 +114,8 @@ def read_markdown(text: str, name: str) -> FileReading:
     fields: dict[str, str] = {}
     front = _FRONT.match(text)
     if front is not None:
-        for line in front["body"].splitlines():
-            match = _FIELD.fullmatch(line.strip())
-            if match:
-                fields[match["name"].strip().casefold()] = match["value"].strip()
+        for match in _FIELD.finditer(front["body"]):
+            fields[match["name"].strip().casefold()] = match["value"].strip()
         drops["front_matter"] = count_words(front[0])
         text = text[front.end() :]
 

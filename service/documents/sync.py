@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, Unpack, cast
 
 from pathspec import GitIgnoreSpec
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ...resolution.keys import alias_key
 from ...schema.errors import Conflict, InvalidInput, NotFound, TenureError, unknown_field
@@ -66,17 +66,13 @@ class FileRule(NamedTuple):
     """The environment variable that holds the password of an encrypted file."""
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class _Source(_Table):
+class _Source(BaseModel, extra="forbid", strict=True):
     name: str = ""
     exclude: str | list[str] = []
     follow: bool = False
 
 
-class _Rule(_Table):
+class _Rule(BaseModel, extra="forbid", strict=True):
     """What a rule states of the files that it matches; the rest is left to the others."""
 
     match: str
@@ -96,7 +92,7 @@ class _Rule(_Table):
     claims: Literal["off", "rules", "model"] = "off"
 
 
-class SyncRules(_Table):
+class SyncRules(BaseModel, extra="forbid", strict=True):
     """The rules of a source."""
 
     source: _Source = _Source()

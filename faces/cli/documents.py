@@ -140,7 +140,7 @@ def _show_sync(screen: Screen, report: SyncReport) -> None:
     screen.line(f"{report.source}: {counted(total, 'file')} in {report.seconds:.1f} s")
     for outcome, count in report.counts.items():
         screen.line(f"  {outcome:<14}{count:>7,}")
-    for file in report.reports[:_LINES_SHOWN]:
+    for file in sorted(report.reports, key=lambda file: file.outcome != "refused")[:_LINES_SHOWN]:
         for line in (_sentence(file), *_warnings(file)):
             screen.line(line)
     if len(report.reports) > _LINES_SHOWN:

@@ -16,10 +16,11 @@ import threading
 from dataclasses import asdict
 from typing import Any, Final, cast
 
+from pydantic import TypeAdapter
+
 from ...schema.errors import InvalidInput, TenureError, Unavailable
-from .blocks import FileBlock, FileBlockKind, FileReading, refusal
+from .blocks import FileReading, refusal
 from .formats import format_of, read_file
-from .records import DocumentProblem
 
 CLOCK_S: Final = 60.0
 PROCESSOR_S: Final = 20
@@ -134,10 +135,4 @@ def _reading(answer: Any) -> FileReading:
         refused = cast("dict[str, Any]", answer)
         kind = Unavailable if refused["is_missing"] else InvalidInput
         raise kind(str(refused["message"]), code=str(refused["code"]))
-    reading = FileReading(*answer)
-    blocks = [
-        FileBlock(text, FileBlockKind(kind), level, page)
-        for text, kind, level, page in reading.blocks
-    ]
-    problems = tuple(DocumentProblem(**problem) for problem in cast("Any", reading.problems))
-    return reading._replace(blocks=tuple(blocks), problems=problems)
+    return TypeAdapter(FileReading).validate_python(answer)

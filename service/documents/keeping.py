@@ -7,6 +7,7 @@ an older one that arrives late fills its own stretch, in whatever order versions
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +33,7 @@ from ...store.operations.change import Mandate, reclassify
 from ...store.operations.naming import add_alias
 from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..artifacts.artifacts import Artifacts
-from ..backend.caller import Caller, instant, permissions_as_stated
+from ..backend.caller import Caller, backend_of, instant, permissions_as_stated
 from ..writing.draft import is_unsuspected
 from ..writing.write import Writer
 from .blocks import MAX_BYTES, MAX_PASSAGES, FileReading, refusal
@@ -104,8 +105,6 @@ class _Plan(NamedTuple):
     """The outline's, without its value."""
     head_id: str
     writes: dict[str, Write]
-    texts: dict[str, str]
-    """Those of the passages that begin, by passage id."""
 
 
 class DocumentWriter(Writer):
@@ -114,61 +113,78 @@ class DocumentWriter(Writer):
     __slots__ = ()
     outlines: ClassVar[bool] = True
 
-    def submit_unless_changed(
-        self, drafts: Sequence[Draft], stored_document: StoredDocument, name: str | None = None
-    ) -> tuple[Receipt, ...] | None:
-        """The receipts of drafts; None where another writer changed the document meanwhile.
+    def submit_unless_changed(self, versions: Sequence[_Version]) -> list[tuple[Receipt, ...]]:
+        """The receipts of versions of different documents, which share one transaction.
 
-        `name` is a further name that the document gets with the first of them, its outline.
+        Empty where another writer changed a document meanwhile. Then nothing is written, as where
+        one of them is refused.
         """
-        submission = self.submission(drafts, has_reader=False)
-        sight = self.principal.sight()
+        submissions = [each.writer.submission(each.drafts, has_reader=False) for each in versions]
 
-        def work(tx: WriteTx, mandate: Mandate) -> tuple[Receipt, ...] | None:
+        def work(tx: WriteTx, mandate: Mandate) -> list[tuple[Receipt, ...]]:
             tx.lock()
-            current = load_document(tx.reader(), stored_document.name, sight)
-            if current.stamp != stored_document.stamp:
-                return None
-            (result,) = self._backend.commit(tx, [submission])
-            # Raised inside of the transaction, which takes the whole document back.
-            if isinstance(result, TenureError):
-                raise result
-            first = result[0]
-            if first.outcome in (Outcome.REFUSED, Outcome.PENDING_REVIEW):
-                raise Conflict(
-                    f"{stored_document.name} waits for a review of its name: {first.detail}",
-                    code="name_clash",
-                )
+            for version in versions:
+                stored, sight = version.stored_document, version.writer.principal.sight()
+                if load_document(tx.reader(), stored.name, sight).stamp != stored.stamp:
+                    return []
+            receipts: list[tuple[Receipt, ...]] = []
+            for version, result in zip(
+                versions, self._backend.commit(tx, submissions), strict=True
+            ):
+                # Raised inside of the transaction, which takes every document back.
+                if isinstance(result, TenureError):
+                    raise result
+                name, first = version.report.name, result[0]
+                if first.outcome in (Outcome.REFUSED, Outcome.PENDING_REVIEW):
+                    raise Conflict(
+                        f"{name} waits for a review of its name: {first.detail}", code="name_clash"
+                    )
+                if version.report.former:
+                    # Under the id of the outline, so that whoever may not see that sees no name.
+                    draft = version.drafts[0]
+                    mandate = replace(mandate, operation_id=draft.object_id)
+                    scope_id, entity = draft.details.scope.scope_id, str(first.entity)
+                    add_alias(tx, entity, name, scope_id=scope_id, mandate=mandate, scorer=None)
+                receipts.append(result)
 
-            if name is not None:
-                # Under the id of the outline, so that whoever may not see that sees no name.
-                mandate = replace(mandate, operation_id=drafts[0].object_id)
-                scope_id = drafts[0].details.scope.scope_id
-                add_alias(
-                    tx, str(first.entity), name, scope_id=scope_id, mandate=mandate, scorer=None
-                )
-
-            return result
+            return receipts
 
         receipts = self._operate(work)
-        if receipts is not None:
-            self.embed(drafts, receipts)
+        for version, answers in zip(versions, receipts, strict=False):
+            version.writer.embed(version.drafts, answers)
         return receipts
+
+
+class _Version(NamedTuple):
+    """The writes of one version of a document, or of its end."""
+
+    writer: DocumentWriter
+    stored_document: StoredDocument
+    """As it was when they were planned."""
+    drafts: Sequence[Draft]
+    """The outline first."""
+    report: DocumentReport
+    later_claims: Sequence[Draft] = ()
+    """Those that do not fit into the transaction; they follow in others."""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentKeeper(Caller):
     """What takes documents in, ends them and changes who may see them."""
 
-    def put(
+    def prepare(
         self,
         content: bytes,
         name: str,
         terms: Terms,
         effective: Moment,
         read: Callable[..., FileReading],
-    ) -> DocumentReport:
-        """Take in the bytes of a file; `read` is where they are parsed.
+    ) -> DocumentReport | PreparedFile:
+        """Read and cut the bytes of a file, to be written as a version.
+
+        The report instead where nothing is left to write: what is stored has these bytes, the call
+        is a check, the original is kept too, or a document goes on under another name, which later
+        files have to know.
 
         Raises:
             TenureError: why the file is refused; nothing was written.
@@ -201,11 +217,7 @@ class DocumentKeeper(Caller):
                 kept=len(same.outline.entries),
             )
 
-        options = {
-            "media_type": terms.media_type,
-            "encoding": terms.encoding,
-            "password": terms.password,
-        }
+        options = {key: getattr(terms, key) for key in ("media_type", "encoding", "password")}
         file = keeper._cut(name, digest, read(content, name, **options), stated_us)
         if stored_document.last is None:
             file = keeper._with_former(file, terms.former)
@@ -216,9 +228,9 @@ class DocumentKeeper(Caller):
 
         start_us = now_us if file.day_us is None else file.day_us
         if terms.governs and stored_document.overruled(start_us, now_us):
-            if start_us < now_us and same is None:
+            if start_us < now_us and same is None and not terms.check:
                 # By its own date it held until the next one.
-                keeper._submit_version(file, terms, content)
+                PreparedFile(keeper, file, terms, content).write()
             # The folder has this file alone, so that from now on no later one is known.
             dated = "recorded" if start_us < now_us else file.outline.dated
             file = file._replace(
@@ -228,7 +240,10 @@ class DocumentKeeper(Caller):
                 overrules=True,
             )
 
-        return keeper._submit_version(file, terms, content)
+        if terms.check:
+            return keeper.draft_version(file, terms).report
+        prepared = PreparedFile(keeper, file, terms, content if terms.keep_original else b"")
+        return prepared.write() if file.former or terms.keep_original else prepared
 
     def _with_former(self, file: _File, names: Sequence[str]) -> _File:
         """A file with the document whose bytes it has, else that of the most passages.
@@ -280,11 +295,7 @@ class DocumentKeeper(Caller):
                 ends += self._claims_of(reader, list(rows), span_us)
                 writes += [_ending(object_id, fields) for object_id in ends]
 
-        writer = DocumentWriter(self._backend, self.principal)
-        if writer.submit_unless_changed(writer.drafts(writes), stored_document) is None:
-            return None
-
-        return DocumentReport(
+        report = DocumentReport(
             document=ended[-1].entity_id,
             name=name,
             title=ended[-1].outline.title,
@@ -292,6 +303,9 @@ class DocumentKeeper(Caller):
             effective=moment(start_us),
             closed=closed,
         )
+        writer = DocumentWriter(self._backend, self.principal)
+        ending = _Version(writer, stored_document, writer.drafts(writes), report)
+        return report if writer.submit_unless_changed([ending]) else None
 
     def reclassify(self, name: str, change: Callable[[Permissions], Permissions]) -> int:
         """Change who may see every object of a document; how many objects changed.
@@ -333,6 +347,8 @@ class DocumentKeeper(Caller):
 
     def _with_readers(self, stored_document: StoredDocument, terms: Terms) -> bool:
         """Give a stored document the readers of some terms; whether it had others."""
+        if stored_document.last is None:
+            return False
         permissions = self._permissions(terms)
         if all(version.permissions == permissions for version in stored_document.versions):
             return False
@@ -357,7 +373,7 @@ class DocumentKeeper(Caller):
     def _permissions(self, terms: Terms) -> Permissions:
         return permissions_as_stated(Permissions(), self._words_now(), *terms.readers.values())
 
-    def _as_reader(self, name: str, permissions: Permissions | None = None) -> DocumentKeeper:
+    def _as_reader(self, name: str, *permissions: Permissions) -> DocumentKeeper:
         """The same keeper with the roles of a document's readers, for an operator.
 
         Operators keep documents for readers to whom they do not belong. Any other caller keeps
@@ -368,8 +384,8 @@ class DocumentKeeper(Caller):
         """
         sight = self.principal.sight()
         with self._reading() as reader:
-            readers = [row.permissions for row in hidden_rows(reader, name, sight)]
-        readers += [] if permissions is None else [permissions]
+            rows = hidden_rows(reader, name, sight)
+        readers = [*permissions, *(row.permissions for row in rows)]
         if all(permitted.admits(sight) for permitted in readers):
             return self
         if not self.principal.holds(OPERATE):
@@ -469,31 +485,33 @@ class DocumentKeeper(Caller):
 
     def _plan(self, file: _File, terms: Terms, start_us: int) -> _Plan:
         """What a version changes of the stored document where it begins."""
-        stored_document = self._stored(file.former or file.name, whole=True)
-        covering = stored_document.at(start_us)
-        # A file that was gone and is there again by its own date was never out of force.
-        is_back = (
-            covering is not None
-            and covering is stored_document.last
-            and covering.end_us <= self._backend.now_us()
-            and file.outline.dated in OWN_DATES
-        )
-        now_us = self._backend.now_us()
-        overruled = stored_document.overruled(start_us, now_us) if file.overrules else []
-        end_us = INF_US if is_back else stored_document.end_from(start_us, overruled)
-        span_us = start_us, end_us
-        before = () if covering is None else covering.outline.entries
         named: EntityRef | str
         about: EntityRef | str
+        sight = self.principal.sight()
         with self._reading() as reader:
+            stored_document = load_document(reader, file.former or file.name, sight, whole=True)
+            covering = stored_document.at(start_us)
+            # A file that was gone and is there again by its own date was never out of force.
+            is_back = (
+                covering is not None
+                and covering is stored_document.last
+                and covering.end_us <= self._backend.now_us()
+                and file.outline.dated in OWN_DATES
+            )
+            now_us = self._backend.now_us()
+            overruled = stored_document.overruled(start_us, now_us) if file.overrules else []
+            end_us = INF_US if is_back else stored_document.end_from(start_us, overruled)
+            span_us = start_us, end_us
+            before = () if covering is None else covering.outline.entries
             if stored_document.last is None:
-                check_clash(reader, file.name, self.principal.sight())
                 root, head_id = self._new_root(reader, file.name, terms)
                 ref = EntityRef(name=file.name, type="document", external_ids={SCHEME: root})
-                tx_us, scopes = reader.clock().last_us, self.principal.sight().scopes
-                known = reader.known(lookup_of([ref]), scopes=scopes, tx_us=tx_us)
-                # The id that its outline makes binds the passages at once.
-                about = ref if known.identifiers else entity_id(head_id, "subject", ref.name)
+                tx_us = reader.clock().last_us
+                known = reader.known(lookup_of([ref]), scopes=sight.scopes, tx_us=tx_us)
+                check_clash(known.aliases, file.name)
+                # If its outline makes an entity, the id of that binds the passages at once.
+                is_named = known.identifiers or known.aliases
+                about = ref if is_named else entity_id(head_id, "subject", ref.name)
                 named = ref
             else:
                 root, head_id = stored_document.last.outline.root, self._backend.ids()
@@ -544,15 +562,10 @@ class DocumentKeeper(Caller):
         outline = replace(file.outline, root=root, entries=tuple(entries))
         verb = "correct" if covering or overruled else "assert"
         head = Write(op=verb, subject=named, slot=SLOT, **common)
-        opened = [number for number in diff.opened if diff.ids[number] not in erased]
-        texts = {diff.ids[number]: file.pieces[number].text for number in opened}
-        return _Plan(stored_document, diff, outline, head, head_id, writes, texts)
+        return _Plan(stored_document, diff, outline, head, head_id, writes)
 
-    def _submit_version(self, file: _File, terms: Terms, content: bytes) -> DocumentReport:
-        return _until_written(file.name, lambda: self._submit(file, terms, content))
-
-    def _submit(self, file: _File, terms: Terms, content: bytes) -> DocumentReport | None:
-        """The report of a version that was written; None where another writer came first."""
+    def draft_version(self, file: _File, terms: Terms) -> _Version:
+        """The writes of a file as a version, and the report of them."""
         now_us = self._backend.now_us()
         start_us = now_us if file.day_us is None else file.day_us
         plan = self._plan(file, terms, start_us)
@@ -570,13 +583,13 @@ class DocumentKeeper(Caller):
         claims: list[Draft] = []
         refused = 0
         if terms.claims != "off":
-            # What is in quarantine claims nothing until it is accepted.
-            silent = {
-                write.object_id or object_id
-                for (object_id, write), draft in zip(writes.items(), drafts, strict=True)
-                if draft.quarantine
-            }
-            passages = {name: text for name, text in plan.texts.items() if name not in silent}
+            passages: dict[str, str] = {}
+            moved = {diff.ids[number] for number in diff.moved}
+            for (object_id, write), draft in zip(writes.items(), drafts, strict=True):
+                passage_id = write.object_id or object_id
+                # What is in quarantine claims nothing until it is accepted.
+                if write.content and not draft.quarantine and passage_id not in moved:
+                    passages[passage_id] = write.content
             finder = ClaimFinder(self._backend, self.principal)
             claims, refused = finder.drafts(passages, plan.head, terms.claims, drafts)
 
@@ -605,29 +618,8 @@ class DocumentKeeper(Caller):
             warnings=(*file.warnings, *(("planned",) if start_us > now_us else ())),
             problems=file.reading.problems,
         )
-        if terms.check:
-            return report
         room = MOST_WRITES - len(drafts)
-        receipts = writer.submit_unless_changed(
-            [*drafts, *claims[:room]], stored_document, file.name if file.former else None
-        )
-        if receipts is None:
-            return None
-        for at in range(room, len(claims), MOST_WRITES):
-            # Claims that do not fit follow, from passages that are there.
-            writer.submit(claims[at : at + MOST_WRITES])
-
-        if terms.keep_original:
-            Artifacts(self._backend, self.principal).put(
-                content,
-                name=file.name,
-                media_type=file.reading.media_type,
-                origin=f"doc://{file.name}",
-                scope=terms.scope or Scope(),
-                object_ids=[drafts[0].object_id],
-                **terms.readers,
-            )
-        return replace(report, document=str(receipts[0].entity))
+        return _Version(writer, stored_document, [*drafts, *claims[:room]], report, claims[room:])
 
     def _new_root(self, reader: Reader, name: str, terms: Terms) -> tuple[str, str]:
         """What identifies a new document, and the id of its first outline.
@@ -655,6 +647,69 @@ class DocumentKeeper(Caller):
         titles = ["", *(plain_title(heading.title) for heading in file.outline.headings)]
         pairs = [(titles[piece.heading], piece.text) for piece in file.pieces]
         return passage_keys(root, self._backend.secret(self._tenant), pairs)
+
+
+class PreparedFile(NamedTuple):
+    """A file that was read and is to be written."""
+
+    keeper: DocumentKeeper
+    file: _File
+    terms: Terms
+    original: bytes
+    """Its bytes, where they are to be kept."""
+
+    def write(self) -> DocumentReport:
+        """Write it alone.
+
+        Raises:
+            TenureError: why the file is refused; nothing was written.
+        """
+        return _until_written(self.file.name, lambda: next(iter(_written([self])), None))
+
+    def finish(self, version: _Version, receipts: Sequence[Receipt]) -> DocumentReport:
+        """The report of a version that was written, with what follows its transaction."""
+        file, terms = self.file, self.terms
+        for at in range(0, len(version.later_claims), MOST_WRITES):
+            # Claims that do not fit follow, from passages that are there.
+            version.writer.submit(version.later_claims[at : at + MOST_WRITES])
+
+        if terms.keep_original:
+            Artifacts(backend_of(self.keeper), self.keeper.principal).put(
+                self.original,
+                name=file.name,
+                media_type=file.reading.media_type,
+                origin=f"doc://{file.name}",
+                scope=terms.scope or Scope(),
+                object_ids=[version.drafts[0].object_id],
+                **terms.readers,
+            )
+        return replace(version.report, document=str(receipts[0].entity))
+
+
+def write_together(files: Sequence[PreparedFile]) -> list[DocumentReport | TenureError]:
+    """What became of files of different documents, written in one transaction.
+
+    If one is refused, or another writer changes its document, each has a transaction of its own:
+    so no file changes anything for another one.
+    """
+    answers: list[DocumentReport | TenureError] = []
+    with contextlib.suppress(TenureError):
+        answers += _written(files) if len(files) > 1 else ()
+    for file in () if answers else files:
+        try:
+            answers.append(file.write())
+        except TenureError as error:
+            answers.append(error)
+
+    return answers
+
+
+def _written(files: Sequence[PreparedFile]) -> list[DocumentReport]:
+    """The reports of files that share a transaction; none where another writer came first."""
+    versions = [file.keeper.draft_version(file.file, file.terms) for file in files]
+    receipts = versions[0].writer.submit_unless_changed(versions)
+    results = zip(files, versions, receipts, strict=False)
+    return [file.finish(version, answers) for file, version, answers in results]
 
 
 def _until_written(name: str, attempt: Callable[[], DocumentReport | None]) -> DocumentReport:

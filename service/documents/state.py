@@ -122,7 +122,8 @@ def full_name(name: str, source: str) -> str:
         raise refusal(
             "bad_name",
             f"{path!r:.80} names no document: state source and path of at most {MAX_NAME} "
-            "characters, without '..', empty parts or control characters",
+            "characters, without '..', backslashes, control characters, empty parts, and spaces "
+            "around a part; rename the file",
         )
 
     return path
@@ -132,27 +133,21 @@ def find_owners(reader: Reader, name: str, sight: Sight) -> list[str]:
     """The raw ids of documents that have or had a name, or have an id, whoever may see them."""
     if is_id(name):
         return [name]
+    lookup, tx_us = Lookup(norms=(alias_key(name),)), reader.clock().last_us
+    aliases = reader.known(lookup, scopes=sight.scopes, tx_us=tx_us).aliases
     return sorted(
-        {alias.entity_id for alias in _aliases(reader, name, sight) if alias.surface == name}
+        {alias.entity_id for alias in aliases if (alias.surface, alias.type) == (name, "document")}
     )
 
 
-def _aliases(reader: Reader, name: str, sight: Sight) -> list[Alias]:
-    """The names of documents that are one name with another where case does not count."""
-    norm = alias_key(name)
-    tx_us = reader.clock().last_us
-    known = reader.known(Lookup(norms=(norm,)), scopes=sight.scopes, tx_us=tx_us)
-    return [alias for alias in known.aliases if (alias.norm, alias.type) == (norm, "document")]
-
-
-def check_clash(reader: Reader, name: str, sight: Sight) -> None:
+def check_clash(aliases: Iterable[Alias], name: str) -> None:
     """Refuse a new document whose name differs from a known one by case alone.
 
     Raises:
         InvalidInput: `name_clash`.
     """
-    for alias in _aliases(reader, name, sight):
-        if alias.surface != name:
+    for alias in aliases:
+        if alias.surface != name and (alias.norm, alias.type) == (alias_key(name), "document"):
             raise refusal(
                 "name_clash",
                 f"{name} and {alias.surface} are one name where case does not count; rename one",

@@ -19,15 +19,16 @@ import stat
 import time
 import unicodedata
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, Unpack, cast
 
 from pathspec import GitIgnoreSpec
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
+from ...resolution.keys import alias_key
 from ...schema.errors import Conflict, InvalidInput, NotFound, TenureError, unknown_field
 from ...schema.limits import toml_of, utf8_of
 from ...schema.principal import OPERATE
@@ -37,7 +38,7 @@ from ...store.transfer.whole_file import private_folder, whole_file
 from ..backend.caller import Caller
 from .blocks import MAX_BYTES, refusal
 from .child import ParsingChild
-from .keeping import DocumentKeeper
+from .keeping import DocumentKeeper, PreparedFile, write_together
 from .records import DocumentProblem, DocumentReport, SyncReport, SyncWatch
 from .state import full_name, outline_rows
 from .terms import PutFields, RunFields, Terms
@@ -47,6 +48,12 @@ _SHARE_GONE: Final = 0.3
 """More than both gone in one run is a folder that is not there, rather than one tidied up."""
 _MOST_FORMER: Final = 20
 """Documents without a file that a new file is compared with: those with the likest paths."""
+_MOST_FILES: Final = 32
+"""Files that share a transaction: enough to share its costs, few enough to lose in a crash."""
+_MOST_PASSAGES: Final = 400
+"""Passages after which a transaction is full: other writers wait for its end."""
+_MOST_SECONDS: Final = 1.0
+"""How long a file that was read waits for others."""
 _RUNNING: Final[dict[str, object]] = {}
 
 
@@ -54,27 +61,23 @@ class FileRule(NamedTuple):
     """On which terms a file is taken."""
 
     terms: Terms
-    max_bytes: int | None = None
-    password_env: str | None = None
+    max_bytes: int
+    password_env: str | None
     """The environment variable that holds the password of an encrypted file."""
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class _Source(_Table):
+class _Source(BaseModel, extra="forbid", strict=True):
     name: str = ""
     exclude: str | list[str] = []
     follow: bool = False
 
 
-class _Rule(_Table):
+class _Rule(BaseModel, extra="forbid", strict=True):
     """What a rule states of the files that it matches; the rest is left to the others."""
 
     match: str
     exclude: bool = False
-    max_bytes: int | None = None
+    max_bytes: int = MAX_BYTES
     project: str | None = None
     password_env: str | None = None
     origin: str | None = None
@@ -89,7 +92,7 @@ class _Rule(_Table):
     claims: Literal["off", "rules", "model"] = "off"
 
 
-class SyncRules(_Table):
+class SyncRules(BaseModel, extra="forbid", strict=True):
     """The rules of a source."""
 
     source: _Source = _Source()
@@ -110,8 +113,9 @@ class SyncRules(_Table):
         project = merged.pop("project", None)
         if project is not None:
             merged["scope"] = {**(merged.get("scope") or {}), "project": project}
-        limits = merged.pop("max_bytes", None), merged.pop("password_env", None)
-        return FileRule(replace(terms, **merged), *limits)
+        max_bytes = min(merged.pop("max_bytes", MAX_BYTES), MAX_BYTES)
+        password_env = merged.pop("password_env", None)
+        return FileRule(replace(terms, **merged), max_bytes, password_env)
 
 
 @lru_cache(maxsize=256)
@@ -141,9 +145,8 @@ def load_rules(path: str | Path | None) -> SyncRules:
         problem = error.errors()[0]
         where = [str(part) for part in problem["loc"] if isinstance(part, str)]
         if problem["type"] == "extra_forbidden":
-            models: dict[str, type[_Table]] = {"source": _Source, "rule": _Rule}
-            model = models.get(where[0], SyncRules)
-            raise unknown_field(where[-1], model.model_fields, f" in {place}") from error
+            known = {**SyncRules.model_fields, **_Source.model_fields, **_Rule.model_fields}
+            raise unknown_field(where[-1], known, f" in {place}") from error
         raise InvalidInput(
             f"{place}: {'.'.join(where)}: {problem['msg']}", code="bad_rules"
         ) from error
@@ -160,24 +163,9 @@ class FoundFile(NamedTuple):
     problem: str = ""
 
 
-@dataclass(slots=True)
-class _Run:
-    """What one run knows and finds out."""
-
-    cache_path: Path | None
-    stored: Mapping[str, str]
-    known: Mapping[str, list[Any]]
-    """Size, time, terms and version of the files of the run before, by path."""
-    fresh: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
-    gone: set[str] = field(default_factory=set[str])
-    """Names of documents whose files are gone."""
-    reports: list[DocumentReport] = field(default_factory=list[DocumentReport])
-    is_changed: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class FolderSync:
-    """Brings the documents of a source to what a folder holds."""
+    """One run that brings the documents of a source to what a folder holds."""
 
     target: StoreTarget | ServerTarget
     source: str
@@ -189,6 +177,14 @@ class FolderSync:
     claims: str = "off"
     """Who finds claims in files of which no rule says so."""
     progress: SyncWatch | None = None
+    cache_path: Path | None = None
+    stored: Mapping[str, str] = field(default_factory=dict[str, str])
+    known: Mapping[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    """Size, time, terms and version of the files of the run before, by path."""
+    fresh: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    gone: set[str] = field(default_factory=set[str])
+    """Names of documents whose files are gone."""
+    is_changed: bool = False
 
     def run(self, folder: str | Path) -> SyncReport:
         """Synchronise a folder.
@@ -208,102 +204,127 @@ class FolderSync:
         base = self.target.cache_folder
         digest = hashlib.sha256(canonical_json([self.target.key, self.source]).encode()).hexdigest()
         with _only_run(digest, None if base is None else base / f"{digest[:32]}.lock", self.source):
-            cache_path = None if base is None or self.check else base / digest[:32]
-            was_interrupted, known = _load_cache(cache_path)
-            run = _Run(cache_path, self.target.digests(self.source), known)
+            self.cache_path = None if base is None or self.check else base / digest[:32]
+            was_interrupted, self.known = _load_cache(self.cache_path)
+            self.stored = self.target.digests(self.source)
             unreadable: list[str] = []
-            terms = Terms(source=self.source, claims=self.claims)
-            files: list[tuple[FoundFile, FileRule]] = []
-            for found_file in walk(root, unreadable, follow=self.rules.source.follow):
-                rule = self.rules.find_rule(found_file.path, terms)
-                if rule is not None:
-                    files.append((found_file, rule))
+            terms = Terms(source=self.source, claims=self.claims, check=self.check, governs=True)
+            found_files = walk(root, unreadable, follow=self.rules.source.follow)
+            ruled = ((file, self.rules.find_rule(file.path, terms)) for file in found_files)
+            files = [(file, rule) for file, rule in ruled if rule is not None]
             # A file that is refused is there all the same: its document is not gone.
             present = {f"{self.source}/{found_file.path}" for found_file, _ in files}
             if self.remove and not unreadable:
-                run.gone.update(run.stored.keys() - present)
+                self.gone.update(self.stored.keys() - present)
 
-            taken: dict[str, int] = {}
-            for number, (found_file, rule) in enumerate(files, start=1):
-                first = taken.setdefault(found_file.path.casefold(), number)
-                clash = "" if first == number else files[first - 1][0].path
-                run.reports.append(self._file(found_file, rule, run, clash))
+            by_place: dict[int, DocumentReport] = {}
+            for number, report in self._reports(files):
+                by_place[number] = report
                 if self.progress is not None:
-                    self.progress(number, len(files), found_file.path)
+                    self.progress(len(by_place), len(files), files[number][0].path)
 
+            reports = [by_place[number] for number in sorted(by_place)]
             for path in unreadable:
-                run.reports.append(_refused(path, "unreadable_folder", f"{path} cannot be read"))
-            self._remove_gone(run)
-            if run.is_changed:
+                reports.append(_refused(path, "unreadable_folder", f"{path} cannot be read"))
+            reports += self._removals()
+            if self.is_changed:
                 stored = self.target.digests(self.source)
                 files_now = {
                     path: [*line, stored.get(f"{self.source}/{path}")]
-                    for path, line in run.fresh.items()
+                    for path, line in self.fresh.items()
                 }
-                _save_cache(cache_path, files_now, running=False)
+                _save_cache(self.cache_path, files_now, running=False)
 
         return SyncReport(
             source=self.source,
-            counts=dict(sorted(Counter(report.outcome for report in run.reports).items())),
-            reports=tuple(report for report in run.reports if report.outcome != "same"),
+            counts=dict(sorted(Counter(report.outcome for report in reports).items())),
+            reports=tuple(report for report in reports if report.outcome != "same"),
             seconds=time.monotonic() - began,
             resumed=was_interrupted,
         )
 
-    def _file(self, found_file: FoundFile, rule: FileRule, run: _Run, clash: str) -> DocumentReport:
-        """The report of one file; `clash` is the path of another one of the same name."""
+    def _reports(
+        self, files: Sequence[tuple[FoundFile, FileRule]]
+    ) -> Iterator[tuple[int, DocumentReport]]:
+        """The report of each file with its place; files that share a transaction come together."""
+        taken: dict[str, int] = {}
+        waiting: dict[int, PreparedFile] = {}
+        written_s = time.monotonic()
+        for number, (found_file, rule) in enumerate(files):
+            first = taken.setdefault(alias_key(f"{self.source}/{found_file.path}"), number)
+            clash = "" if first == number else files[first][0].path
+            answer = self._file(found_file, rule, clash)
+            if isinstance(answer, DocumentReport):
+                yield number, answer
+            else:
+                waiting[number] = answer
+
+            passages = sum(len(file.file.pieces) for file in waiting.values())
+            is_due = number + 1 == len(files) or time.monotonic() - written_s > _MOST_SECONDS
+            if is_due or len(waiting) == _MOST_FILES or passages > _MOST_PASSAGES:
+                for place, report in zip(waiting, write_together([*waiting.values()]), strict=True):
+                    path = files[place][0].path
+                    if isinstance(report, TenureError):
+                        del self.fresh[path]
+                        report = _refused(path, report.code, str(report))
+                    yield place, report
+                waiting, written_s = {}, time.monotonic()
+
+    def _file(
+        self, found_file: FoundFile, rule: FileRule, clash: str
+    ) -> DocumentReport | PreparedFile:
+        """What one file is, or its report; `clash` is the path of another one of the same name."""
         path = found_file.path
         try:
             if found_file.problem:
                 raise refusal(found_file.problem, f"{path} is no regular file")
             if clash:
                 raise refusal("name_clash", f"{path} and {clash} are one name; rename one")
-            most = MAX_BYTES if rule.max_bytes is None else min(rule.max_bytes, MAX_BYTES)
-            if found_file.size > most:
-                raise refusal("too_large", f"{path} has {found_file.size} bytes, at most {most}")
+            if found_file.size > rule.max_bytes:
+                message = f"{path} has {found_file.size} bytes, at most {rule.max_bytes} are taken"
+                raise refusal("too_large", message)
             name = full_name(path, self.source)
             terms_digest = hashlib.sha256(repr(rule.terms).encode()).hexdigest()
             line = [found_file.size, found_file.modified_ns, terms_digest]
-            if name in run.stored and run.known.get(path) == [*line, run.stored[name]]:
-                run.fresh[path] = line
+            if name in self.stored and self.known.get(path) == [*line, self.stored[name]]:
+                self.fresh[path] = line
                 return DocumentReport(name=name, outcome="same")
 
             terms = replace(
                 rule.terms,
                 password=os.environ.get(rule.password_env) if rule.password_env else None,
-                check=self.check,
                 keep_original=self.keep_original,
-                governs=True,
-                former=() if name in run.stored else _likest(name, run.gone),
+                former=() if name in self.stored else _likest(name, self.gone),
             )
-            if not run.is_changed:
+            if not self.is_changed:
                 # A run that ends from here on was interrupted.
-                run.is_changed = True
-                _save_cache(run.cache_path, run.known, running=True)
-            report = self.target.put(_read_unchanged(found_file), path, terms)
+                self.is_changed = True
+                _save_cache(self.cache_path, self.known, running=True)
+            answer = self.target.put(_read_unchanged(found_file), path, terms)
         except TenureError as error:
             return _refused(path, error.code, str(error))
 
-        run.gone.discard(report.former)
-        run.fresh[path] = line
-        return report
+        if isinstance(answer, DocumentReport):
+            self.gone.discard(answer.former)
+        self.fresh[path] = line
+        return answer
 
-    def _remove_gone(self, run: _Run) -> None:
+    def _removals(self) -> Iterator[DocumentReport]:
         """End the documents whose files are gone, unless that is most of them."""
-        count = len(run.gone)
-        too_many = count > _MOST_GONE and count > _SHARE_GONE * len(run.stored)
+        count = len(self.gone)
+        too_many = count > _MOST_GONE and count > _SHARE_GONE * len(self.stored)
         if too_many and not self.allow_removals:
             message = (
-                f"{count} of {len(run.stored)} documents have no file any more; none was removed. "
+                f"{count} of {len(self.stored)} documents have no file any more; none was removed. "
                 "Check the folder, or run again with --allow-removals "
                 "(allow_removals=True)"
             )
-            run.reports.append(_refused(self.source, "sync_would_remove", message))
+            yield _refused(self.source, "sync_would_remove", message)
             return
 
-        for name in sorted(run.gone):
+        for name in sorted(self.gone):
             ended = DocumentReport(name=name, outcome="removed")
-            run.reports.append(ended if self.check else self.target.remove(name))
+            yield ended if self.check else self.target.remove(name)
 
 
 def sync_folder(
@@ -363,10 +384,10 @@ class StoreTarget(Caller):
             and row.details.update_path.startswith(f"{source}/")
         }
 
-    def put(self, content: bytes, path: str, terms: Terms) -> DocumentReport:
-        """Take in a file, parsed in the child of the run."""
+    def put(self, content: bytes, path: str, terms: Terms) -> DocumentReport | PreparedFile:
+        """Read a file, in the child of the run, to be written with others."""
         keeper = DocumentKeeper(self._backend, self.principal)
-        return keeper.put(content, path, terms, None, self.child.read)
+        return keeper.prepare(content, path, terms, None, self.child.read)
 
     def remove(self, name: str) -> DocumentReport:
         """End a document now."""
@@ -404,11 +425,10 @@ class ServerTarget:
 
 def _likest(name: str, others: Iterable[str]) -> tuple[str, ...]:
     """The names that a file may have had: those of its folder or with its last part go first."""
-    folder, _, last = name.rpartition("/")
+    folder, last = os.path.split(name)
 
     def rank(other: str) -> tuple[bool, bool, str]:
-        parts = other.rpartition("/")
-        return parts[2] != last, parts[0] != folder, other
+        return os.path.basename(other) != last, os.path.dirname(other) != folder, other
 
     return tuple(sorted(others, key=rank)[:_MOST_FORMER])
 

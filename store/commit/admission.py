@@ -58,7 +58,7 @@ from ...schema.errors import InvalidInput
 from ...schema.interval import ALL_TIME, MIN_US, Interval
 from ...schema.policy import ResolutionPolicy
 from ...schema.principal import TENANT_SCOPE
-from ...schema.slots import compatible
+from ...schema.slots import STRUCTURE_SLOTS, compatible
 from ...schema.values import canonical_value
 from ...schema.vocabulary import (
     Authority,
@@ -323,7 +323,8 @@ class _Admission:
         if self.surroundings:
             rules = self.surroundings.rules(rules, mention_typed, self.register)
 
-        resolution = bind(mention_typed, self.register, rules, self.scorer)
+        scorer = None if self.draft.details.slot in STRUCTURE_SLOTS else self.scorer
+        resolution = bind(mention_typed, self.register, rules, scorer)
         lines = self._namesake_lines(role)
         if lines and resolution.decision is not Decision.REVIEW:
             resolution = namesake_review(as_ref(mention_typed), lines, self.register, self.rules)

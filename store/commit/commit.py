@@ -30,6 +30,7 @@ from ...schema.errors import Conflict, InvalidInput, TenureError, Unavailable
 from ...schema.interval import Interval
 from ...schema.limits import TIED_CLAIMS
 from ...schema.policy import Policy, ResolutionPolicy
+from ...schema.slots import STRUCTURE_SLOTS
 from ...schema.values import CLOCK_SKEW_US, check_not_future, iso
 from ...schema.vocabulary import ActionKind, EdgeKind, Op, Outcome, Status
 from ...schema.write import ABSENT, Draft, Receipt, Submission
@@ -296,11 +297,7 @@ def _stored_sayings(rows: Sequence[Row], claim: Claim) -> _Tie:
     if len(rows) < TIED_CLAIMS // 2:
         return set()
 
-    sayings_of_key: _Tie = set()
-    for row in rows:
-        if row.look.head and row.claim.key == claim.key:
-            sayings_of_key.add(row.claim.says)
-    return sayings_of_key
+    return {row.claim.says for row in rows if row.look.head and row.claim.key == claim.key}
 
 
 def _refusal(admission: AdmittedClaim, members: int) -> Conflict:
@@ -335,10 +332,8 @@ def commit(
     began_us = now_us()
 
     # One look-up serves the whole group, so it is asked as of its latest member.
-    times_us = [clock.last_us]
-    for submission in group:
-        times_us.append(submission.stated_tx or began_us)
-    point = Point(max(times_us), clock.last_us)
+    latest_us = max([clock.last_us, *(member.stated_tx or began_us for member in group)])
+    point = Point(latest_us, clock.last_us)
     known = tx.known(names.lookup, scopes=names.scopes, tx_us=point.tx_us)
     mentions = KnownMentions(Register(known))
     # Blocking keys and the context of a mention cost most, and few writes need them.
@@ -418,7 +413,9 @@ def _doubtful(
     for submission in group:
         for draft in submission.drafts:
             rules = rules_of(submission, draft, bands)
-            for mention in mentions_of([draft]):
+            # The store's own identifier tells the subject of a structure from all others.
+            mentions = () if draft.details.slot in STRUCTURE_SLOTS else mentions_of([draft])
+            for mention in mentions:
                 if not needs_scoring(mention, register, rules):
                     continue
                 ref = as_ref(mention)

@@ -225,6 +225,5 @@ def test_a_message_is_observed_once_and_only_the_own_ones_are_the_callers():
 
 
 def test_a_caller_without_a_user_has_no_own_messages():
-    with connect(":memory:") as memory, pytest.raises(InvalidInput) as refusal:
+    with connect(":memory:") as memory, refused(InvalidInput, "scope_missing"):
         memory.documents.put(WHATSAPP, name="chat.txt", own="Ana")
-    assert refusal.value.code == "scope_missing"

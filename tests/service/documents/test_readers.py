@@ -291,6 +291,7 @@ def archive_of_many() -> bytes:
         (archive_of_many(), "a.docx", "too_large"),
         (b"<div>" * 32_000, "a.html", "too_deep"),
         (b"\x89PNG\r\n\x1a\n123", "a.png", "unknown_format"),
+        (b"MZ\0\1" + bytes(range(256)), "a.exe", "unknown_format"),
         (b"", "a.md", "empty_document"),
         (b" \n\n", "a.txt", "empty_document"),
         (b"one\0two", "a.txt", "invalid_encoding"),
@@ -312,6 +313,14 @@ def test_an_encoding_is_guessed_stated_or_refused():
     assert read_file(text.encode("utf-16"), "a.txt").text == text
     assert read_file(text.encode("cp1252"), "a.txt", encoding="cp1252").text == text
     assert refused(text.encode("cp1252"), "a.txt", encoding="utf-8") == "invalid_encoding"
+    # One that others could be is not read, and it is when nothing else is likely.
+    assert refused(text.encode("cp1252"), "a.txt") == "invalid_encoding"
+    for words, encoding in (
+        ("育児休暇は十四週間です。会社の規則をご覧ください。", "shift_jis"),
+        ("육아 휴직은 십사 주입니다. 회사 규정을 보십시오.", "euc_kr"),
+        ("Отпуск по уходу за ребёнком длится четырнадцать недель.", "koi8-r"),
+    ):
+        assert read_file(words.encode(encoding) * 5, "a.txt").text == words * 5
 
 
 def test_a_reader_has_no_environment_and_refuses_alone_what_kills_it(monkeypatch):

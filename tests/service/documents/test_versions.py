@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from tenure import Principal, connect
+from tenure import EntityRef, Principal, connect
 from tenure.schema.errors import Conflict, Forbidden, InvalidInput, NotFound
 from tenure.service.documents.blocks import MAX_BYTES, MAX_PAGES, MAX_PASSAGES
 from tenure.service.documents.text_reader import read_markdown
@@ -250,6 +250,19 @@ def test_a_name_that_differs_by_case_is_refused(memory):
     put(memory, "words of it\n")
     with refused(InvalidInput, "name_clash"):
         memory.documents.put("other words\n", name="LEAVE.md", source="handbook")
+
+
+@pytest.mark.parametrize("name", ["handbook/leave-policy-2025.md", "Leave Policy 2025", "leave"])
+def test_a_name_that_is_known_from_claims_keeps_no_file_out(memory, name):
+    subject = EntityRef(name=name, type="document")
+    memory.write(
+        subject=subject, content="It is long.", why_it_matters="x", source_origin="user://a"
+    )
+    for file in ("leave-policy-2025.md", "leave policy 2026.md"):
+        report = memory.documents.put("# Leave\n\n14 weeks.\n", name=file, source="handbook")
+        assert report.outcome == "new"
+        assert memory.documents.get(f"handbook/{file}").passages[0].text == "14 weeks."
+    assert memory.doctor() == ()
 
 
 def test_a_comparison_names_what_came_went_and_moved(memory):

@@ -10,6 +10,7 @@ import pytest
 
 import tenure
 from tenure.faces.http import page_reviews as review_page
+from tenure.faces.http import pages as first_page
 from tenure.faces.http.api import AnswerBook, StoredAnswer
 from tenure.schema.policy import Policy, ResolutionPolicy
 from tenure.schema.principal import OWNER, Principal
@@ -100,6 +101,28 @@ def test_the_first_page_finds_names_and_facts(site: Site) -> None:
     assert "second bakery" in text
     assert "No visible fact or text matches" in read(site, "/?q=zzzzqqq")
     assert "1 review" in text
+
+
+def test_the_heads_of_lists_say_how_many_there_are(
+    own_site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path, heads in (
+        ("/", ["Known entities (7)"]),
+        ("/reviews", ["Who is who (1)", "Perhaps the same (1)"]),
+        ("/actions", ["Actions (2)"]),
+        ("/quarantine", ["Quarantine (1)"]),
+        ("/documents", ["Documents (0)"]),
+    ):
+        text = read(own_site, path)
+        assert [head for head in heads if head not in text] == [], path
+    assert ">1 quarantined text</a>" in read(own_site, "/")
+
+    # A list that goes on says so, and its next page claims no number for all.
+    monkeypatch.setattr(first_page, "_ENTITIES", 4)
+    text = read(own_site, "/")
+    assert "Known entities (4+)" in text
+    (more,) = re.findall(r'href="(/\?after=[^"]+)"', text)
+    assert "Known entities</h2>" in read(own_site, more)
 
 
 def test_an_entity_shows_names_instead_of_ids(site: Site) -> None:

@@ -92,7 +92,7 @@ def queue(
     )
 
 
-@router.get("/decided")
+@router.get("/decided", dependencies=HEAVY_PAGE)
 def decided(request: Request) -> HTMLResponse:
     """Show the decided cases, the newest decision first, each with its undo."""
     memory = memory_of(request)

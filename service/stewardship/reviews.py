@@ -55,8 +55,8 @@ from .review_page import (
     best_of,
     page_of,
     queue_state,
-    snippet,
     text_of,
+    with_mention_marked,
 )
 from .review_queue import (
     AT_ONCE,
@@ -554,7 +554,8 @@ class Reviews(Caller):
             words = text_of(version)
             if version.visible and words:
                 said_at, origin = stamp_time(version.row.claim.tx), version.details.source_origin
-                texts[snippet(origin, said_at, words, case.mention)] = None
+                quotation = with_mention_marked(words, case.mention)
+                texts[f"{origin} {said_at.date()}: {quotation}"] = None
         return tuple(texts)[:_SNIPPETS]
 
 

@@ -220,8 +220,10 @@ class TimePlane:
 
     def at(self, x: int, y: int) -> TimePlane:
         """Ask the point at a place of the picture instead."""
-        valid, known = point_at(self, x, y)
-        return replace(self, valid=valid, known=known)
+        height, known, days = _scales(self)
+        return replace(
+            self, valid=days.moment_at(x, self.valid), known=known.moment_at(height - y, self.known)
+        )
 
     def _repr_html_(self) -> str:
 
@@ -448,12 +450,6 @@ def plane_svg(plane: TimePlane) -> str:
     return drawing
 
 
-def point_at(plane: TimePlane, x: int, y: int) -> tuple[datetime, datetime]:
-    """The instants of true and of known time at a place of the picture."""
-    height, known, days = _scales(plane)
-    return days.moment_at(x, plane.valid), known.moment_at(height - y, plane.known)
-
-
 def _scales(plane: TimePlane) -> tuple[int, Axis, Axis]:
     """The height of the picture, the axis of known time and that of true time."""
     # Known time goes from the foot upwards, and every band is equally high.
@@ -575,7 +571,10 @@ def plane_text(plane: TimePlane, width: int) -> str:
     if not is_asked_shown:
         lines.append(_question(plane, gutter, days, width))
     lines.append(_scale(gutter, days, width))
-    return "\n".join([*lines, *_legend(plane), "", visible(plane.sentence), ""])
+    states = set(map(attrgetter("state"), _beliefs(plane)))
+    signs = [f"{sign} {state.value}" for state, sign in _FILL.items() if state in states]
+    lines += [f"o where you ask; {', '.join(signs)}" if signs else "o where you ask", ""]
+    return "\n".join([*lines, visible(plane.sentence), ""])
 
 
 def _plane_text_valid_axis(
@@ -645,9 +644,3 @@ def _scale(gutter: int, days: Axis, width: int) -> str:
             line = line[:position] + label + line[end:]
             free = end + 1
     return line + "> true when"
-
-
-def _legend(plane: TimePlane) -> list[str]:
-    states = set(map(attrgetter("state"), _beliefs(plane)))
-    signs = [f"{sign} {state.value}" for state, sign in _FILL.items() if state in states]
-    return [f"o where you ask; {', '.join(signs)}"] if signs else ["o where you ask"]

@@ -139,6 +139,9 @@ def test_the_plane_answers_in_words_and_prints_what_it_was_asked(site: Site) -> 
     assert 'data-valid="2026-03-01T00:00:00Z" data-tx="2026-03-01T00:00:00Z"' in text
     for question in ("True now", "Believed then", "True then, as known now"):
         assert question in text
+    # A day of known time is its last moment, as in every other question.
+    of_the_day = read(site, f"{path}?valid=2026-03-01&tx=2026-03-01")
+    assert 'data-valid="2026-03-01T00:00:00Z" data-tx="2026-03-01T23:59:59' in of_the_day
     known_now = read(site, f"{path}?valid=2026-03-01T00:00:00Z")
     assert "On 1 March 2026 it is premium" in known_now
 

@@ -155,12 +155,9 @@ def decide(
     try:
         if decision == "accept":
             reviews.accept(name, entity=entity or None, version=version)
-        elif decision == "reject":
-            reviews.reject(name, version=version)
-        elif decision == "unsure":
-            reviews.unsure(name, version=version)
         else:
-            reviews.undo(name, version=version)
+            calls = {"reject": reviews.reject, "unsure": reviews.unsure, "undo": reviews.undo}
+            calls[decision](name, version=version)
     except Conflict as conflict:
         is_late = conflict.code in ("stale_version", "already_decided")
         if not (is_late and wants_page(request)):

@@ -26,7 +26,7 @@ from ...schema.answers import EntityView
 from ...schema.errors import TenureError
 from ...service.backend.caller import backend_of
 from ...service.calls.table import Permit
-from ...service.client.answer import entity_names
+from ...service.client.answer import entity_names, suspected_words
 from ...service.client.memory import Memory
 from ...service.compilation.shown import page as explained
 from ...service.compilation.shown import reason_words
@@ -183,6 +183,7 @@ def claim(request: Request, object_id: UUID) -> HTMLResponse:
         "claim.jinja",
         told=explanation,
         item=explanation.object,
+        suspicions=suspected_words(explanation.object)[1] if explanation.quarantine else (),
         names=names,
         words=words,
     )

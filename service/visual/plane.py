@@ -163,19 +163,20 @@ class TimePlane:
         answer_words = _belief_words(answer)
         valid, known = long_day(self.valid), long_day(self.known)
         if is_latest:
-            is_ahead = answer is not None and answer.state is BeliefState.PLANNED
-            verb = "it will be, as planned," if is_ahead else "it is"
+            verb = "it was" if self.valid < self.known else "it is"
+            if answer is not None and answer.state is BeliefState.PLANNED:
+                verb = "it will be, as planned,"
             return f"On {valid} {verb} {answer_words}{_entry(answer)}."
 
+        today = f"Today we know it was {_belief_words(latest)}{_entry(latest)}."
         if answer is None:
-            latest_words = f"{_belief_words(latest)}{_entry(latest)}"
-            return f"On {known} nothing was known of it. Today we know it was {latest_words}."
+            return f"On {known} nothing was known of it. {today if latest else 'Nor is it today.'}"
         start = f"On {valid} we believed {answer_words}"
         if valid != known:
             start = f"On {known} we believed about {valid}: {answer_words}"
         if _belief_words(latest) == answer_words:
             return f"{start}; that is still what we know."
-        return f"{start}. Today we know it was {_belief_words(latest)}{_entry(latest)}."
+        return f"{start}. {today}"
 
     def valid_edges(self) -> tuple[datetime, ...]:
         """The instants of true time at which any belief begins or ends, oldest first."""

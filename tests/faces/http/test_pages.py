@@ -143,7 +143,7 @@ def test_the_plane_answers_in_words_and_prints_what_it_was_asked(site: Site) -> 
     of_the_day = read(site, f"{path}?valid=2026-03-01&tx=2026-03-01")
     assert 'data-valid="2026-03-01T00:00:00Z" data-tx="2026-03-01T23:59:59' in of_the_day
     known_now = read(site, f"{path}?valid=2026-03-01T00:00:00Z")
-    assert "On 1 March 2026 it is premium" in known_now
+    assert "On 1 March 2026 it was premium" in known_now
 
 
 def test_a_plane_of_nonsense_is_refused_in_words(site: Site) -> None:
@@ -390,6 +390,10 @@ def test_suspected_words_are_marked_and_both_answers_are_undone(
             "indirect, override instructions: tells the model to drop what it was told",
         ):
             assert words in text
+
+    text = read(own_site, f"/claims/{action.object_id}")
+    assert "tells the model to drop what it was told" in text
+    assert "folded:" not in text
 
     own_site.post(f"/actions/{action.action_id}", accept=accept)
     assert "No action is open" in read(own_site, "/quarantine")

@@ -40,10 +40,9 @@ from .commands import command
 from .frame import Columns, Screen, answer, frame_of, note
 
 if TYPE_CHECKING:
-    from ...compiler.explain.report import Omission
     from ...schema.entity import Review
     from ...service.client.memory import Memory
-    from ...service.compilation.shown import Envelope
+    from ...service.compilation.shown import Envelope, Omission
 
 app = typer.Typer()
 

@@ -553,7 +553,7 @@ class Kind(NamedTuple):
     """Types that are of `types` too, and never meant."""
     records: tuple[str, ...] = ()
     """Names of record classes that are taken too; importing the classes would cost a start."""
-    most: int | None = None
+    limit: int | None = None
     """Characters of a text; None where the policy or the call measures it."""
 
 
@@ -608,7 +608,7 @@ ARGUMENTS: Final[Mapping[str, Kind]] = {
     "str | BaseException": _REFUSAL,
     "Iterable[Message]": _LIST._replace(member=_MESSAGE),
     "StatedMentions": _LIST,
-    **dict.fromkeys(CLOSED_LISTS, _TEXT._replace(most=_WORD_CHARS)),
+    **dict.fromkeys(CLOSED_LISTS, _TEXT._replace(limit=_WORD_CHARS)),
     "Sequence[SensitivityWord]": _TEXTS,
     "Sequence[Any]": _LIST,
     "Sequence[str]": _TEXTS,
@@ -700,7 +700,7 @@ def check_argument(value: object, name: str, kind: Kind) -> None:
         )
 
     if isinstance(value, str):
-        check_text(value, name, most=kind.most)
+        check_text(value, name, most=kind.limit)
     elif isinstance(value, Path):
         check_text(str(value), name)
     elif isinstance(value, int) and abs(value) > INTEGER_MAX:
@@ -721,8 +721,8 @@ def _parameters(method: Callable[..., Any]) -> tuple[_Parameter, ...]:
             kind = ARGUMENTS[bare]
             if bare == "str":
                 is_question = method.__name__ in _QUESTIONS
-                most = _QUESTION_CHARS if is_question else LENGTHS.get(parameter.name)
-                kind = kind._replace(most=most)
+                limit = _QUESTION_CHARS if is_question else LENGTHS.get(parameter.name)
+                kind = kind._replace(limit=limit)
             is_keyword = parameter.kind is inspect.Parameter.KEYWORD_ONLY
             place = None if is_keyword else position
             parameters.append(_Parameter(parameter.name, kind, is_optional, place))

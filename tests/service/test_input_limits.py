@@ -343,22 +343,17 @@ def test_a_reason_an_alias_a_scope_and_the_name_of_an_artifact_hold_no_secret(
             memory.erase(object_id, reason="x" * 3_000)
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda memory: memory.as_of().search("w" * 20_001),
-        lambda memory: memory.mentions("w" * 20_001),
-        lambda memory: memory.as_of().value(SAM, "w" * 65),
-        lambda memory: memory.history(SAM, "w" * 65),
-        lambda memory: memory.reviews.list(kind="w" * 65),
-        lambda memory: memory.observe("I moved to Rome.", layer="w" * 65),
-    ],
-)
-def test_a_question_and_a_word_are_measured_before_they_are_looked_up(
-    memory: Memory, call: Callable[[Memory], object]
-) -> None:
-    with refused(InvalidInput, "too_large"):
-        call(memory)
+def test_a_question_and_a_word_are_measured_before_they_are_looked_up(memory: Memory) -> None:
+    question, word = "w" * 20_001, "w" * 65
+    for call in (
+        lambda: memory.as_of().search(question),
+        lambda: memory.mentions(question),
+        lambda: memory.history(SAM, word),
+        lambda: memory.reviews.list(kind=word),
+        lambda: memory.observe("I moved to Rome.", layer=word),
+    ):
+        with refused(InvalidInput, "too_large"):
+            call()
 
 
 def test_a_sweep_by_nothing_at_a_time_is_refused() -> None:

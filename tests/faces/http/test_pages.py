@@ -106,16 +106,14 @@ def test_the_first_page_finds_names_and_facts(site: Site) -> None:
 def test_the_heads_of_lists_say_how_many_there_are(
     own_site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for path, heads in (
-        ("/", ["Known entities (7)"]),
-        ("/reviews", ["Who is who (1)", "Perhaps the same (1)"]),
-        ("/actions", ["Actions (2)"]),
-        ("/quarantine", ["Quarantine (1)"]),
-        ("/documents", ["Documents (0)"]),
+    for path, head in (
+        ("/", "Known entities (7)"),
+        ("/", ">1 quarantined text</a>"),
+        ("/reviews", "Perhaps the same (1)"),
+        ("/actions", "Actions (2)"),
+        ("/documents", "Documents (0)"),
     ):
-        text = read(own_site, path)
-        assert [head for head in heads if head not in text] == [], path
-    assert ">1 quarantined text</a>" in read(own_site, "/")
+        assert head in read(own_site, path)
 
     # A list that goes on says so, and its next page claims no number for all.
     monkeypatch.setattr(first_page, "_ENTITIES", 4)

@@ -860,6 +860,7 @@ export type CompileRequest = {
   goal?: string | null;
   /** The turns before this one, oldest first. */
   history?: Array<unknown>;
+  /** An answer that the caller's model made up, for the search alone; it is never shown. */
   hypothesis?: string;
   /** The model that will read the context; it decides how tokens are counted. */
   model?: string;
@@ -867,17 +868,21 @@ export type CompileRequest = {
   pinned?: Array<unknown>;
   /** How the budget is shared among the sections. */
   profile?: string;
+  /** What is done so far: texts with names. */
   progress?: Array<unknown>;
   /** The project of the caller. */
   project?: string | null;
   /** The question that the context shall answer. */
   query?: string;
+  /** The vector of the question, by the encoder of the store. */
   query_vector?: Array<number> | null;
   /** Tokens kept free for the answer. */
   reserve_tokens?: number | null;
+  /** Numbers of the run by name, such as expected_tool_calls; the policy weighs them. */
   signals?: Record<string, number | string> | null;
   /** Skills that the agent has. */
   skills?: Array<unknown>;
+  /** What is being done now. */
   step?: string | null;
   /** The task type, such as assistant or analytical_reporting. */
   task: string;
@@ -1188,30 +1193,41 @@ export type DocumentsListRequest = {
 };
 
 export type DocumentsPutRequest = {
+  /** Take in a file whose text a detector flags; its passages are quarantined. */
   accept_flagged?: boolean;
+  /** Take in bytes that were erased before. */
   again?: boolean;
   /** Roles that may read it, in addition to its owner. */
   allow_roles?: Array<string>;
   /** 0 is the system, 1 a developer, 2 the user, 3 an agent, 4 a stranger. */
   authority_level?: number | null;
+  /** Say what would happen; write nothing. */
   check?: boolean;
+  /** What finds claims in new passages: rules or model; none by default. */
   claims?: string;
   /** Bytes as base64, or a text. */
   data: BinaryContent | string;
+  /** day or month: which one comes first in the dates of a chat. */
   dates?: string | null;
   /** Roles that may not read it. */
   deny_roles?: Array<string>;
   /** From when a document is in force; its own date by default, else now. */
   effective?: string | null;
+  /** The encoding of a text file; found by its bytes by default. */
   encoding?: string | null;
+  /** Names of documents of which this may be one under a new name. */
   former?: Array<string>;
+  /** Let its readers become those of all versions that are stored. */
   governs?: boolean;
+  /** Keep the file as an artifact. */
   keep_original?: boolean;
   /** The media type, such as text/plain. */
   media_type?: string | null;
   /** The source and path of a document, such as handbook/leave.md. */
   name: string;
+  /** The author of a chat who is the caller. */
   own?: string | null;
+  /** The password that opens the file; it is not stored. */
   password?: string | null;
   /** Where it holds: everywhere, or for one user, project or session. */
   scope?: Scope | Record<string, string> | null;
@@ -1219,8 +1235,11 @@ export type DocumentsPutRequest = {
   security_classification?: string | null;
   /** The name of a source of documents. */
   source?: string;
+  /** Task types in which its passages matter; empty is all. */
   task_types?: Array<string>;
+  /** The address that the file came from. */
   url?: string | null;
+  /** The time zone of the times of a chat, such as Europe/Berlin. */
   zone?: string | null;
 };
 
@@ -1303,6 +1322,7 @@ export type EntitiesRelationsRequest = Record<string, unknown>;
 export type EntitiesResolveRequest = {
   /** A name as it is written in a text. */
   mention: string | EntityRef | Record<string, unknown>;
+  /** Ids of entities that are known to be near the mention. */
   near?: Array<string>;
   /** Where it holds: everywhere, or for one user, project or session. */
   scope?: Scope | Record<string, string> | null;
@@ -1471,6 +1491,7 @@ export type EnvelopesListRequest = {
 };
 
 export type EraseRequest = {
+  /** The name of a document, such as handbook/leave.md. */
   document?: string | null;
   /** An entity: a name or an id. */
   entity?: string | EntityRef | Record<string, unknown> | null;
@@ -2038,6 +2059,7 @@ export type ObserveRequest = {
   decay_rule?: Record<string, number> | null;
   /** The state layer it lives in, such as user, project or session. */
   layer?: string;
+  /** Names in the text: first character, one past the last, and the entity. */
   mentions?: Array<[number, number, string | EntityRef | Record<string, unknown>]>;
   /** The address of the source, such as mail://…. */
   source_origin?: string;
@@ -2256,7 +2278,9 @@ export type RefusedLineAnswer = {
 };
 
 export type RehydrateRequest = {
+  /** The envelope that left it out. */
   envelope?: string | null;
+  /** The pointer of an omission, as the envelope shows it. */
   pointer: string;
 };
 
@@ -2285,10 +2309,12 @@ export type RelationMetAnswer = {
 };
 
 export type ReplayImportRequest = {
+  /** Events with the time at which each was recorded. */
   events: Array<Record<string, unknown>>;
 };
 
 export type ReplayRequest = {
+  /** The id of an envelope, or its manifest as JSON. */
   manifest: string | Record<string, unknown>;
 };
 
@@ -2378,8 +2404,11 @@ export type RetirementRuleAnswer = "archive" | "hard_delete" | "demote_to_archiv
 export type Review = {
   /** What came into question, best first. */
   candidates: Array<EntityCandidate>;
+  /** Who decided it. */
   decided_by?: string | null;
+  /** The entity that was chosen. */
   decided_entity?: string | null;
+  /** The stamp of the decision. */
   decided_tx?: number | null;
   /** The id of an entity. */
   entity_id: string;
@@ -2390,11 +2419,13 @@ export type Review = {
   note?: string;
   /** The id of a stored object. */
   object_id: string;
+  /** The stamp at which it was opened. */
   opened_tx: number;
   /** Why, for the record. */
   reason: string;
   /** The id of a review. */
   review_id: string;
+  /** The scope as text: tenant, or its ids in a fixed order. */
   scope_id: string;
   /** The state it is in. */
   state?: ReviewState;
@@ -2408,8 +2439,11 @@ export type Review = {
 export type ReviewAnswer = {
   /** What came into question, best first. */
   candidates: Array<EntityCandidateAnswer>;
+  /** Who decided it. */
   decided_by?: string | null;
+  /** The entity that was chosen. */
   decided_entity?: string | null;
+  /** The stamp of the decision. */
   decided_tx?: number | null;
   /** The pending raw entity. */
   entity_id: string;
@@ -2420,11 +2454,13 @@ export type ReviewAnswer = {
   note?: string;
   /** The write that opened it. */
   object_id: string;
+  /** The stamp at which it was opened. */
   opened_tx: number;
   /** Why, for the record. */
   reason: string;
   /** The id of a review. */
   review_id: string;
+  /** The scope as text: tenant, or its ids in a fixed order. */
   scope_id: string;
   /** The state it is in. */
   state?: ReviewStateAnswer;
@@ -2673,6 +2709,7 @@ export type SessionsCompactRequest = {
   keep?: Array<string>;
   /** The name of a session. */
   name: string;
+  /** Tokens that the window may take afterwards. */
   to?: number | null;
 };
 
@@ -2681,6 +2718,7 @@ export type SessionsCompileRequest = {
   name: string;
   /** The question that the context shall answer. */
   query?: string | null;
+  /** The form of the answer, such as anthropic or openai. */
   target?: string;
 };
 
@@ -3176,6 +3214,7 @@ export type ViewTimelineRequest = {
 };
 
 export type ViewValueRequest = {
+  /** What is answered where nothing holds. */
   default?: unknown;
   /** An entity: a name or an id. */
   entity: string | EntityRef | Record<string, unknown>;
@@ -3192,6 +3231,7 @@ export type VocabularyDefineRequest = {
   description?: string;
   /** The name. */
   name: string;
+  /** The word of the list that this one is a kind of. */
   parent?: string | null;
   /** Which vocabulary is meant, such as task_type. */
   what: string;
@@ -3202,14 +3242,17 @@ export type VocabularyDefineSlotRequest = {
   applicable_task_types?: Array<string> | null;
   /** Whether a slot holds one value or many. */
   cardinality?: string | null;
+  /** Whether the value never changes: a second one is a conflict. */
   constant?: boolean | null;
   /** How fast it loses weight. */
   decay_rule?: DecayRule | Record<string, number> | null;
   /** What it says, for people. */
   description?: string | null;
+  /** The sentence that tells a model what to do with a value; by task type, or one for all. */
   instruction?: string | Record<string, string> | null;
   /** Of which kind it is. */
   kind?: string | null;
+  /** Whether its values limit what may be answered to a person, such as an allergy. */
   limits?: boolean | null;
   /** The name. */
   name: string;
@@ -3219,7 +3262,9 @@ export type VocabularyDefineSlotRequest = {
   retirement_rule?: string | null;
   /** How personal it is. */
   sensitivity?: Array<string> | null;
+  /** Types of the entities that have it; empty is all. */
   subject_types?: Array<string> | null;
+  /** Other names of the slot. */
   synonyms?: Array<string> | null;
   /** The type of a slot's values. */
   value_type?: string | null;

@@ -32,17 +32,17 @@ from ...service.backend.backend import event_id
 from ...service.backend.caller import backend_of
 from ...service.client.answer import opening_words
 from ...service.client.connect import connect
-from ...service.compilation.shown import reason_words
+from ...service.compilation.shown import omissions, reason_words
 from ...service.reading.actors import receipts_of
-from ...service.visual.text import value_text
+from ...service.visual.text import value_text, when_text
 from ...service.writing.lines import Event, Line, Reading, read
 from .commands import command
 from .frame import Columns, Screen, answer, frame_of, note
 
 if TYPE_CHECKING:
-    from ...schema.entity import EntityCandidate, Review
+    from ...schema.entity import Review
     from ...service.client.memory import Memory
-    from ...service.compilation.shown import Envelope
+    from ...service.compilation.shown import Envelope, Omission
 
 app = typer.Typer()
 
@@ -92,12 +92,13 @@ def demo(context: typer.Context, *, keep: Path | None = None) -> None:
 def _next_steps(keep: Path | None) -> str:
     if keep is None:
         return (
-            "The store was temporary. Now try:\n"
-            "  tenure demo --keep demo.db    the same in a file that stays\n"
-            "  tenure serve --demo           the same as pages (pip install 'tenure[server]')"
+            "The store was temporary. Next, try:\n"
+            "  tenure demo --keep demo.db   the same store in a file\n"
+            "  tenure serve --demo          the same store as web pages\n"
+            "  (the pages need the extra: pip install 'tenure[server]')"
         )
     return (
-        f"The store is {keep}. Go on with:\n"
+        f"The store is {keep}. Next, try:\n"
         f"  tenure --store {keep} timeline 'Orchid Foods' pricing_tier\n"
         f"  tenure --store {keep} history 'Sam Rivera' office\n"
         f"  tenure --store {keep} document compare handbook/leave.md 2026-03-03 2026-06-03\n"
@@ -181,25 +182,27 @@ def _chapter(screen: Screen, title: str) -> None:
 
 
 def _sentence(entry: TourEntry) -> str:
+    return entry.event.write.content or _fact(entry)
+
+
+def _fact(entry: TourEntry) -> str:
     write = entry.event.write
-    if write.content:
-        return write.content
     name = write.subject["name"] if isinstance(write.subject, dict) else write.subject
-    return f"{name}: {(write.slot or '').replace('_', ' ')} = {value_text(write.value)}"
+    if write.slot is None:
+        return f"a text about {name}"
+    return f"{name}, {write.slot.replace('_', ' ')} = {when_text(value_text(write.value))}"
 
 
 def _because(entry: TourEntry) -> str:
+    """Why a statement has its outcome; of a sentence also which fact was read in it."""
     receipt = entry.receipt
     words: Mapping[str, str] = _story()["because"]
-    if receipt.outcome.value == "quarantined":
-        return words["injection_suspected"]
-    if receipt.outcome.value == "pending_review":
-        return words["ambiguous"]
-
     reason = receipt.resolution.reason if receipt.resolution else ""
     if receipt.relations:
         reason = receipt.relations[0].reason
-    return words.get(reason, reason.replace("_", " "))
+    # A quarantine is no relation, and its reason is the same for each line of the log.
+    reason = words.get(receipt.outcome.value) or words.get(reason, reason.replace("_", " "))
+    return f"{_fact(entry)} ({reason})" if entry.event.write.content else reason
 
 
 _OUTCOME_STYLES: Final[dict[str, str]] = {
@@ -222,10 +225,9 @@ def _show_entry(screen: Screen, entry: TourEntry) -> None:
 
     screen.line(textwrap.fill(head + _sentence(entry), width, subsequent_indent=margin))
     outcome = entry.receipt.outcome.value.replace("_", " ")
-    verdict = textwrap.fill(
-        f"{margin}→ {outcome}: {_because(entry)}", width, subsequent_indent=f"{margin}  "
-    )
-    screen.line(verdict, style=_OUTCOME_STYLES.get(outcome))
+    verdict = f"{margin}→ {outcome}: {_because(entry)}"
+    lines = textwrap.fill(verdict, width, subsequent_indent=f"{margin}  ")
+    screen.line(lines, style=_OUTCOME_STYLES.get(outcome))
 
 
 def _speaker(entry: TourEntry) -> str:
@@ -243,8 +245,8 @@ def _moment(moment: datetime) -> str:
 
 _QUESTIONS: Columns = {
     "question": "words",
-    "true when": lambda question: _moment(question.valid),
-    "as known": lambda question: _moment(question.tx),
+    "true on": lambda question: _moment(question.valid),
+    "known on": lambda question: _moment(question.tx),
     "pricing tier": "answer",
 }
 
@@ -253,21 +255,17 @@ def _show_review(screen: Screen, review: Review, tour: Tour) -> None:
     _prose(screen, "namesakes", mention=review.mention)
     screen.line()
     columns: Columns = {
-        "is it": "name",
-        "who is": lambda candidate: tour.titles[candidate.entity],
+        "candidate": "name",
+        "title": lambda candidate: tour.titles[candidate.entity],
         "score": lambda candidate: f"{candidate.score:.2f}",
-        "evidence": _evidence,
-        "but": lambda candidate: ", ".join(candidate.vetoes).replace(
+        "evidence": lambda candidate: "; ".join(f.detail for f in candidate.features),
+        "against": lambda candidate: ", ".join(candidate.vetoes).replace(
             "margin", "another fits as well"
         ),
     }
     screen.table(review.candidates, columns)
     screen.line()
     _prose(screen, "review", review_id=review.review_id[:8], state=review.state.value)
-
-
-def _evidence(candidate: EntityCandidate) -> str:
-    return "; ".join(feature.detail for feature in candidate.features) or "none"
 
 
 def _show_envelope(screen: Screen, tour: Tour) -> None:
@@ -283,27 +281,28 @@ def _show_envelope(screen: Screen, tour: Tour) -> None:
             screen.line(_QUOTE + part, style="dim")
 
     for head, is_apart in (
-        ("quarantined, and never shown as truth", True),
-        ("left out", False),
+        ("No agent gets this as truth:", True),
+        ("This was left out of the text:", False),
     ):
-        screen.line(f"\nWhat was {head}:\n")
-        omissions = [item for item in tour.omissions if item.set_apart is is_apart]
-        screen.table(omissions, _OMISSIONS)
+        screen.line(f"\n{head}\n")
+        rows = [omission for omission in tour.omissions if omission.is_apart is is_apart]
+        screen.table(rows, _OMISSIONS)
 
 
 def _show_bars(screen: Screen, envelope: Envelope, budget: int) -> None:
     for section in envelope.sections:
         bar = "█" * max(1, round(section.tokens / budget * _BAR))
-        screen.line(f"  {section.name:<16}{section.tokens:>5}  {bar}", style="green")
+        name = section.name.replace("_", " ")
+        screen.line(f"  {name:<16}{section.tokens:>5}  {bar}", style="green")
 
     length = min(_BAR, round(envelope.tokens / budget * _BAR))
     bar = "█" * length + "░" * (_BAR - length)
-    screen.line(f"  {'in all':<16}{envelope.tokens:>5}  {bar}", style="bold")
+    screen.line(f"  {'total':<16}{envelope.tokens:>5}  {bar}", style="bold")
 
 
 _OMISSIONS: Columns = {
-    "what": "text",
-    "why": lambda item: reason_words(item.reason),
+    "what": "words",
+    "why": lambda omission: reason_words(omission.reason),
 }
 
 
@@ -314,11 +313,11 @@ def _show_replay(screen: Screen, tour: Tour) -> None:
     columns: Columns = {
         "": lambda row: row[0],
         "digest": lambda row: row[1][:16],
-        "it is": lambda row: "the same" if row[1] == digest else "another",
+        "bytes": lambda row: "the same" if row[1] == digest else "different",
     }
     screen.table(
         (
-            ("the envelope above", digest),
+            ("the text above", digest),
             ("compiled again", tour.after_correction.digest),
             ("replayed", tour.replay.digest),
         ),
@@ -362,16 +361,6 @@ class TourQuestion:
     answer: str
 
 
-@dataclass(frozen=True, slots=True)
-class TourOmission:
-    """Something that is not in the envelope as truth."""
-
-    text: str
-    reason: str
-    set_apart: bool
-    """Quarantined rather than omitted."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tour:
     """Everything the tour shows."""
@@ -384,7 +373,7 @@ class Tour:
     titles: Mapping[str, str]
     """What is known of each candidate of a review, by entity id."""
     envelope: Envelope
-    omissions: tuple[TourOmission, ...]
+    omissions: tuple[Omission, ...]
     after_correction: Envelope
     """The same request after a correction."""
     replay: Envelope
@@ -441,7 +430,7 @@ def take_tour(store: str, *, tenant: str = OWNER.tenant) -> Tour:
             reviews=reviews,
             titles={i: str(view.value(i, "title", "nothing else is known")) for i in ids},
             envelope=envelope,
-            omissions=_omissions(mira, envelope),
+            omissions=omissions(envelope, opening_words(mira, envelope)),
             after_correction=mira.compile(**_story()["request"]),
             replay=mira.replay(envelope.manifest),
         )
@@ -507,16 +496,3 @@ def _questions(memory: Memory) -> tuple[TourQuestion, ...]:
         answer = memory.as_of(valid, tx).value("Orchid Foods", "pricing_tier")
         questions.append(TourQuestion(words, valid, tx, answer))
     return tuple(questions)
-
-
-def _omissions(memory: Memory, envelope: Envelope) -> tuple[TourOmission, ...]:
-    words = opening_words(memory, envelope)
-    omissions: list[TourOmission] = []
-
-    for quarantine in envelope.trace.quarantined_objects:
-        text = words[quarantine.object_id] or quarantine.object_id
-        omissions.append(TourOmission(text, quarantine.reason, set_apart=True))
-    for entry in envelope.trace.omitted_objects:
-        text = words[entry.object_id] or entry.object_id
-        omissions.append(TourOmission(text, entry.reason, set_apart=False))
-    return tuple(omissions)

@@ -213,6 +213,7 @@ def open_memory(
     With `scratch` a store that is not there is an empty one in memory, and no file is made.
 
     Raises:
+        InvalidInput: `bad_settings` for a new store of a stated tenant that may mean a folder.
         NotFound: `unknown_store` for an embedded store that is not there, unless `create`.
         Unavailable: when it cannot be opened.
     """
@@ -222,6 +223,15 @@ def open_memory(
     READING_ZONE.set(zone_named(settings.zone, code="bad_settings"))
     if in_force.origins.get("store") == LOCAL_FILE:
         note(f"the store is {settings.store}, as {LOCAL_FILE} of this folder says")
+    is_stated = in_force.origins.get("tenant", "default") != "default"
+    path = Path(settings.store)
+    is_bare = not path.suffix and ":" not in settings.store and settings.store[-1:] not in "/\\"
+    if create and is_stated and is_bare and not path.exists():
+        raise InvalidInput(
+            f"{settings.store} would be a file for tenant {settings.tenant!r} alone: did you mean "
+            f"the folder {settings.store}/, or the file {settings.store}.db?",
+            code="bad_settings",
+        )
     try:
         require_store(settings.store, settings.tenant, create=create)
     except NotFound:

@@ -1,8 +1,8 @@
 """Connections of a server: how many it holds, and how long it waits for a client.
 
 A client that sends half a head, half a body or never reads its answer holds a handle of the
-process. Each of these ends after `PATIENCE_S` without progress, and connections beyond three
-quarters of the handles get 503, so that the store and the log always have handles left.
+process. Each of these ends after `PATIENCE_S` without progress, and connections beyond
+`most_connections` get 503, so that the store and the log always have handles left.
 
 How often one caller may ask: a moving window of a minute, counted in this process.
 
@@ -57,7 +57,9 @@ def most_connections() -> int:
         handles = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         if handles == resource.RLIM_INFINITY:
             return _MOST_CONNECTIONS
-    return min(_MOST_CONNECTIONS, handles * 3 // 4)
+    # Those that the two ports accept before the first is counted need handles too.
+    limit = min(_MOST_CONNECTIONS, handles * 3 // 4, handles - 3 * _BACKLOG)
+    return max(limit, handles // 4)
 
 
 def server_config(app: ASGIApp) -> uvicorn.Config:

@@ -37,7 +37,13 @@ def envelopes(
 ) -> HTMLResponse:
     """List the envelopes that the caller may open, newest first."""
     envelopes_of_caller = memory_of(request).envelopes.list(_LIST, object_id=object_id or None)
-    return page(request, "envelopes.jinja", envelopes=envelopes_of_caller, object_id=object_id)
+    return page(
+        request,
+        "envelopes.jinja",
+        envelopes=envelopes_of_caller,
+        is_cut=len(envelopes_of_caller) == _LIST,
+        object_id=object_id,
+    )
 
 
 @router.get("/envelopes/{envelope_id}", dependencies=HEAVY_PAGE)

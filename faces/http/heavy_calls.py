@@ -20,7 +20,8 @@ HEAVY: Final = frozenset(
     {"compile", "replay", "what_if", "observe", "write_many", "replay_import", "view.search"}
     | {"erase", "erase_session", "sweep", "close_scope", "doctor", "promote", "artifacts.put"}
     | {"diff", "documents.put", "documents.compare", "reviews.decide_all"}
-    | {"reviews.progress", "resolution.xref", "resolution.audit"}
+    | {"reviews.list", "reviews.groups", "reviews.progress", "mentions"}
+    | {"resolution.xref", "resolution.audit"}
 )
 """Calls of the table whose cost grows with what is sent or stored."""
 

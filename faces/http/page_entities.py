@@ -121,16 +121,10 @@ def instant_text(text: str) -> str | None:
     """A time of a form as the memory takes it; None where the field was left empty.
 
     >>> instant_text("2026-03-01"), instant_text("2026-03-01T12:30"), instant_text("")
-    ('2026-03-01T00:00:00Z', '2026-03-01T12:30:00Z', None)
+    ('2026-03-01', '2026-03-01T12:30:00Z', None)
     """
     text = text.strip()
-    if not text:
-        return None
-    if len(text) == len("2026-03-01"):
-        return f"{text}T00:00:00Z"
-    if len(text) == len("2026-03-01T12:30"):
-        return f"{text}:00Z"
-    return text
+    return f"{text}:00Z" if len(text) == len("2026-03-01T12:30") else text or None
 
 
 def _before(edges: tuple[datetime, ...], moment: datetime) -> str:

@@ -67,16 +67,6 @@ _BULK = 5
 """Cases alike that are shown before they are decided together."""
 
 
-class SecondLooks(NamedTuple):
-    """The drawn share of what was decided without a person, for a person to say again."""
-
-    cases: tuple[Review, ...]
-    """Those that wait."""
-    decided: int
-    agreement: float | None
-    """Share of the decided ones in which the person said the same; None before any."""
-
-
 @router.get("/reviews", dependencies=HEAVY_PAGE)
 def queue(
     request: Request,
@@ -96,13 +86,13 @@ def queue(
         suggestion_count=len(suggestions),
         stamp_time=stamp_time,
         reasons=_REASONS,
-        second_looks=_second_looks(memory),
+        **_second_looks(memory),
         progress=memory.reviews.progress(),
         decision=_decision(request, memory, last, outcome),
     )
 
 
-@router.get("/decided")
+@router.get("/decided", dependencies=HEAVY_PAGE)
 def decided(request: Request) -> HTMLResponse:
     """Show the decided cases, the newest decision first, each with its undo."""
     memory = memory_of(request)
@@ -165,12 +155,9 @@ def decide(
     try:
         if decision == "accept":
             reviews.accept(name, entity=entity or None, version=version)
-        elif decision == "reject":
-            reviews.reject(name, version=version)
-        elif decision == "unsure":
-            reviews.unsure(name, version=version)
         else:
-            reviews.undo(name, version=version)
+            calls = {"reject": reviews.reject, "unsure": reviews.unsure, "undo": reviews.undo}
+            calls[decision](name, version=version)
     except Conflict as conflict:
         is_late = conflict.code in ("stale_version", "already_decided")
         if not (is_late and wants_page(request)):
@@ -206,12 +193,17 @@ def decide_alike(
     return RedirectResponse(address("/reviews", last=str(review_id)), status_code=303)
 
 
-def _second_looks(memory: Memory) -> SecondLooks:
+def _second_looks(memory: Memory) -> dict[str, Any]:
+    """The drawn share of what was decided without a person, for a person to decide again."""
     right, wrong = (
         len(memory.reviews.list(state, kind="audit")) for state in ("accepted", "rejected")
     )
-    agreement = right / (right + wrong) if right + wrong else None
-    return SecondLooks(memory.reviews.list(kind="audit"), right + wrong, agreement)
+    decided = right + wrong
+    return {
+        "second_looks": memory.reviews.list(kind="audit"),
+        "looks_decided": decided,
+        "agreement": right / decided if decided else None,
+    }
 
 
 def _alike(memory: Memory, review: Review) -> list[Review]:
@@ -309,6 +301,7 @@ def actions(request: Request, notice: str = "") -> HTMLResponse:
         "actions.jinja",
         title="Actions",
         decided=decided,
+        decided_count=len(closed),
         notice=notice,
         **_groups(memory, memory.actions()),
     )
@@ -330,7 +323,7 @@ def _groups(memory: Memory, queue: Sequence[Action]) -> dict[str, Any]:
         groups.setdefault(card.action.kind.value, []).append(card)
 
     ordered = [(kind, groups[kind]) for kind in action_words() if kind in groups]
-    return {"groups": ordered, "kinds": action_words()}
+    return {"groups": ordered, "open_count": len(queue), "kinds": action_words()}
 
 
 @router.post("/actions/{action_id}")

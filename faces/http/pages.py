@@ -26,7 +26,7 @@ from ...schema.answers import EntityView
 from ...schema.errors import TenureError
 from ...service.backend.caller import backend_of
 from ...service.calls.table import Permit
-from ...service.client.answer import entity_names
+from ...service.client.answer import entity_names, suspected_words
 from ...service.client.memory import Memory
 from ...service.compilation.shown import page as explained
 from ...service.compilation.shown import reason_words
@@ -137,6 +137,7 @@ def home(
     is_question = bool(q.strip())
     # Pages of a register of any size: the next one begins after an id, whatever came meanwhile.
     entities = memory.entities.list(after=after, limit=_ENTITIES)
+    actions = memory.actions()
 
     names = entity_names(memory, [entity.entity_id for entity in entities])
     return page(
@@ -144,12 +145,15 @@ def home(
         "home.jinja",
         question=q,
         hits=memory.as_of().search(q, limit=_HITS).hits if is_question else (),
+        most_hits=_HITS,
         match=_entity_named(memory, q) if is_question else None,
         entities=sorted(entities, key=lambda entity: names[entity.entity_id].casefold()),
         names=names,
+        after=after,
         next_after=entities[-1].entity_id if len(entities) == _ENTITIES else "",
         reviews=memory.reviews.list(),
-        actions=memory.actions(),
+        actions=actions,
+        quarantined=sum(action.kind.value == "review_quarantine" for action in actions),
         envelopes=memory.envelopes.list(5),
     )
 
@@ -179,6 +183,7 @@ def claim(request: Request, object_id: UUID) -> HTMLResponse:
         "claim.jinja",
         told=explanation,
         item=explanation.object,
+        suspicions=suspected_words(explanation.object)[1] if explanation.quarantine else (),
         names=names,
         words=words,
     )

@@ -77,6 +77,10 @@ _Answer = TypeVar("_Answer")
 
 _HOT_PATHS: Final = frozenset({"write", "compile", "as_of", "bind"})
 """The paths that every step of an agent takes: they read all that they are given themselves."""
+_QUESTIONS: Final = frozenset({"search", "mentions"})
+"""Calls that look up every word of their text."""
+_QUESTION_CHARS: Final = 20_000
+_WORD_CHARS: Final = 64
 
 
 class ClientPart:
@@ -386,23 +390,25 @@ def scope_of(scope: Scope | Mapping[str, Any] | None) -> Scope | None:
     """A stated scope, None for none.
 
     Raises:
-        InvalidInput: `bad_scope`.
+        InvalidInput: `bad_scope`, `secret_in_content`; what `Scope` refuses.
     """
-    if scope is None or isinstance(scope, Scope):
-        return scope
+    if scope is None:
+        return None
 
-    names = {item.name for item in fields(Scope)}
-    if not isinstance(scope, Mapping) or set(scope) - names:
+    names = [item.name for item in fields(Scope)]
+    if isinstance(scope, Mapping) and set(scope) <= {*names}:
+        scope = Scope(**scope)
+    if not isinstance(scope, Scope):
         raise InvalidInput(
             f"a scope has user, project and session, such as {{'user': 'ann'}}, not {scope!r:.80}",
             code="bad_scope",
         )
 
-    for name, value in scope.items():
+    for name in names:
+        value = getattr(scope, name)
         if value is not None:
-            check_text(value, f"scope {name}", most=LENGTHS["scope"])
-
-    return Scope(**scope)
+            check_secrets(value, f"the {name} of the scope")
+    return scope
 
 
 def check_reason(reason: str) -> None:
@@ -538,6 +544,8 @@ class Kind(NamedTuple):
     """Types that are of `types` too, and never meant."""
     records: tuple[str, ...] = ()
     """Names of record classes that are taken too; importing the classes would cost a start."""
+    limit: int | None = None
+    """Characters of a text; None where the policy or the call measures it."""
 
 
 # Objects of the providers' SDKs are pydantic models, and LangChain's messages too.
@@ -591,7 +599,7 @@ ARGUMENTS: Final[Mapping[str, Kind]] = {
     "str | BaseException": _REFUSAL,
     "Iterable[Message]": _LIST._replace(member=_MESSAGE),
     "StatedMentions": _LIST,
-    **dict.fromkeys(CLOSED_LISTS, _TEXT),
+    **dict.fromkeys(CLOSED_LISTS, _TEXT._replace(limit=_WORD_CHARS)),
     "Sequence[SensitivityWord]": _TEXTS,
     "Sequence[Any]": _LIST,
     "Sequence[str]": _TEXTS,
@@ -668,7 +676,7 @@ def check_argument(value: object, name: str, kind: Kind) -> None:
     """Check one value against the kind that its call states.
 
     Raises:
-        InvalidInput: `bad_field`, `unstorable_text`, `out_of_range`.
+        InvalidInput: `bad_field`, `too_large`, `unstorable_text`, `out_of_range`.
     """
     is_record = bool(kind.records) and any(
         base.__name__ in kind.records for base in type(value).__mro__
@@ -683,7 +691,7 @@ def check_argument(value: object, name: str, kind: Kind) -> None:
         )
 
     if isinstance(value, str):
-        check_text(value, name)
+        check_text(value, name, most=kind.limit)
     elif isinstance(value, Path):
         check_text(str(value), name)
     elif isinstance(value, int) and abs(value) > INTEGER_MAX:
@@ -701,9 +709,14 @@ def _parameters(method: Callable[..., Any]) -> tuple[_Parameter, ...]:
     for position, parameter in enumerate(list(inspect.signature(method).parameters.values())[1:]):
         bare, is_optional = annotation_of(parameter)
         if bare in ARGUMENTS:
+            kind = ARGUMENTS[bare]
+            if bare == "str":
+                is_question = method.__name__ in _QUESTIONS
+                limit = _QUESTION_CHARS if is_question else LENGTHS.get(parameter.name)
+                kind = kind._replace(limit=limit)
             is_keyword = parameter.kind is inspect.Parameter.KEYWORD_ONLY
             place = None if is_keyword else position
-            parameters.append(_Parameter(parameter.name, ARGUMENTS[bare], is_optional, place))
+            parameters.append(_Parameter(parameter.name, kind, is_optional, place))
 
     return tuple(parameters)
 

@@ -117,6 +117,10 @@ class EnvelopeRecord:
 
     def envelope(self) -> Envelope:
         """The envelope again; its further pages stay where it was compiled."""
+        sidecar = dict(self.sidecar)
+        # The time of the compile may have come as a text.
+        if isinstance(sidecar.get("at"), str):
+            sidecar["at"] = datetime.fromisoformat(sidecar["at"])
         return Envelope(
             envelope_id=self.envelope_id,
             text=self.text,
@@ -137,17 +141,11 @@ class EnvelopeRecord:
                 counter=counter_for(self.model),
                 cache_key=self.cache_key,
             ),
-            sidecar=_with_moment(self.sidecar),
+            sidecar=sidecar,
             _tell=lambda: self.trace,
             _measure=lambda: self.quality,
             _cite=lambda _manifest, _anchors: self.citations,
         )
-
-
-def _with_moment(sidecar: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The sidecar with the time of the compile as a datetime again, if it came as text."""
-    stamp = sidecar.get("at")
-    return {**sidecar, "at": datetime.fromisoformat(stamp)} if isinstance(stamp, str) else sidecar
 
 
 class Permit(StrEnum):

@@ -12,6 +12,7 @@ from ...compiler.envelope.compare import diff_envelopes as diff_envelopes
 from ...compiler.envelope.envelope import Envelope as Envelope
 from ...compiler.explain import page as page
 from ...compiler.explain.charts import budget_bar as budget_bar
+from ...compiler.explain.report import Omission as Omission
 from ...compiler.explain.report import entries as entries
 from ...compiler.explain.report import head_facts as head_facts
 from ...compiler.explain.report import omissions as omissions

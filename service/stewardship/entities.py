@@ -32,7 +32,7 @@ from ...store.operations.merge import merge
 from ...store.operations.naming import add_alias
 from ...store.operations.split import unmerge
 from ...store.port.store import Reader, WriteTx
-from ..backend.caller import Caller, argument_checks, scope_of
+from ..backend.caller import Caller, argument_checks, check_secrets, scope_of
 from ..backend.files import needs_extra, new_file
 from ..reading.entities import entity_views
 from ..reading.resolve import Resolver
@@ -251,9 +251,11 @@ class Entities(Caller):
 
         Raises:
             Forbidden: `privilege_required`; an alias change is a way to hijack an entity.
+            InvalidInput: `secret_in_content`.
             NotFound: `unknown_entity`.
         """
         self.principal.require(STEWARD)
+        check_secrets(alias, "the alias")
         stated_scope = scope_of(scope) or TENANT_SCOPE
 
         def work(tx: WriteTx, mandate: Mandate) -> Alias:

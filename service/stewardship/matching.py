@@ -46,7 +46,7 @@ from .review_page import (
     StatedFacts,
     comparison_of,
     facts_about,
-    facts_to_unite,
+    facts_of_cluster,
     pair_context,
 )
 
@@ -336,7 +336,9 @@ class Matching(Caller):
         )
         bands = self._backend.policy.resolution
         comparison = comparison_of(left, right, context=context, bands=bands, model=self.model)
-        return DuplicatePair(comparison=comparison, settles=facts_to_unite(left, right, facts))
+        # A merge settles the facts of the entity that has fewer.
+        counts = [facts_of_cluster(entity, facts).count for entity in (left, right)]
+        return DuplicatePair(comparison=comparison, settles=min(counts))
 
 
 @dataclass(slots=True)

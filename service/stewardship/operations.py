@@ -23,7 +23,7 @@ from typing import Any, Final, cast
 from ...compiler.trace.manifest import stored_document, stored_manifest
 from ...resolution.normalize import plain_letters
 from ...schema.answers import ErasedEnvelope, ErasureReceipt, ReclassifyReceipt, SweepReceipt
-from ...schema.claim import EMPTY_CONTENT, Permissions, Version
+from ...schema.claim import EMPTY_CONTENT, Version
 from ...schema.errors import InvalidInput, NotFound, Unavailable
 from ...schema.interval import INF_US
 from ...schema.principal import (
@@ -240,9 +240,14 @@ class Steward(Caller):
             NotFound: `unknown_object`.
         """
         self.principal.require(OPERATE)
+        with self._reading() as reader:
+            rows = self._rows_of(reader, [object_id])
+        if not rows:
+            raise unknown_object(object_id)
+
         # What is not stated stays as it is, also for a steward who may not read the object.
         permissions = permissions_as_stated(
-            self._permissions(object_id), self._words_now(), classification, allow, deny
+            rows[0].permissions, self._words_now(), classification, allow, deny
         )
         return self._operate(
             lambda tx, mandate: reclassify(tx, object_id, permissions, mandate=mandate)
@@ -403,16 +408,6 @@ class Steward(Caller):
             )
 
         return roots[0]
-
-    def _permissions(self, object_id: str) -> Permissions:
-        """The permissions of an object, also of one that its steward may not read."""
-        with self._reading() as reader:
-            rows = self._rows_of(reader, [object_id])
-
-        if not rows:
-            raise unknown_object(object_id)
-
-        return rows[0].permissions
 
 
 def re_embed(

@@ -110,7 +110,14 @@ class Rehearsals(Caller):
         (rehearsal,) = rehearsals
         # Read once for both sides: a merge moves objects and makes none.
         ids = _object_ids(rehearsal.before) | _object_ids(rehearsal.after)
-        texts = self._texts(reader, sorted(ids))
+        mask = Mask(self.principal, self._backend.policy)
+        versions = visible_rows(mask.over(reader, self._rows_of(reader, sorted(ids))))
+        values = values_as_said(reader, versions, sight_of(self.principal, None))
+        # The values that may be seen as one reads them: entities by name.
+        texts: dict[str, str] = {}
+        for version in versions:
+            texts[version.row.claim.object_id] = value_text(shown_value(version, values))
+
         changes = _changes(rehearsal, texts)
         moved_ids: set[str] = set()
         for record, pieces in rehearsal.before:
@@ -159,17 +166,6 @@ class Rehearsals(Caller):
         if isinstance(receipt, TenureError):
             raise receipt
         return Rehearsal(receipt, before, _pieces(tx, records), warnings)
-
-    def _texts(self, reader: Reader, object_ids: Sequence[str]) -> Mapping[str, str]:
-        """The values of visible objects as one reads them: entities by name."""
-        mask = Mask(self.principal, self._backend.policy)
-        versions = visible_rows(mask.over(reader, self._rows_of(reader, object_ids)))
-        values = values_as_said(reader, versions, sight_of(self.principal, None))
-
-        texts: dict[str, str] = {}
-        for version in versions:
-            texts[version.row.claim.object_id] = value_text(shown_value(version, values))
-        return texts
 
     def _neighbour_names(self, entity: EntityView) -> set[str]:
         """The names of what stands one step from an entity."""

@@ -270,11 +270,6 @@ def with_mention_marked(text: str, mention: str) -> str:
     return f"{text[start:position]}[{mention}]{text[end : end + _SNIPPET // 2]}"
 
 
-def snippet(origin: str, said_at: datetime, words: str, mention: str) -> str:
-    """A text that named somebody as a line: where it comes from, its day, the name in brackets."""
-    return f"{origin} {said_at.date()}: {with_mention_marked(words, mention)}"
-
-
 def queue_state(waiting: Sequence[Review], cases: Iterable[Review]) -> QueueState:
     """Return how far the stewards are, over what waits and every blocking case."""
     # Of blocking cases alone: suggestions are mostly rejected, and say nothing of the bands.
@@ -534,6 +529,10 @@ def pair_context(
     related = not left_facts.ends.isdisjoint(right.members)
     related |= not right_facts.ends.isdisjoint(left.members)
 
+    if overlap is None:
+        union = left_facts.ends | right_facts.ends
+        overlap = 1_000 * len(left_facts.ends & right_facts.ends) // len(union) if union else 0
+
     return PairContext(
         same_contact=evidence.same_contact,
         attributes=evidence.features,
@@ -541,15 +540,10 @@ def pair_context(
         single_valued_conflict=_differs_in_one(left_facts, right_facts, words),
         direct_edge=related,
         same_scope=any(scope != TENANT_SCOPE.scope_id for scope in scopes),
-        neighbour_overlap=_overlap(left_facts, right_facts) if overlap is None else overlap,
+        neighbour_overlap=overlap,
         unsure=unsure,
         person_context=PersonContext.TENANT,
     )
-
-
-def facts_to_unite(left: EntityView, right: EntityView, facts: Mapping[str, StatedFacts]) -> int:
-    """How many facts a merge would settle: those of the entity that has fewer."""
-    return min(facts_of_cluster(left, facts).count, facts_of_cluster(right, facts).count)
 
 
 def facts_of_cluster(entity: EntityView, facts: Mapping[str, StatedFacts]) -> StatedFacts:
@@ -577,11 +571,6 @@ def _differs_in_one(left: StatedFacts, right: StatedFacts, words: Vocabulary) ->
         if left.values[slot].isdisjoint(right.values[slot]):
             return True
     return False
-
-
-def _overlap(left: StatedFacts, right: StatedFacts) -> int:
-    union = left.ends | right.ends
-    return 1_000 * len(left.ends & right.ends) // len(union) if union else 0
 
 
 def _fact(version: Version) -> StatedFacts:

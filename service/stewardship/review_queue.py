@@ -52,16 +52,12 @@ def states_of(status: str) -> frozenset[str]:
     return frozenset((state.value,))
 
 
-def is_of_kind(case: Review, kind: str) -> bool:
-    """Whether a list of this kind has a case: `blocking`, `all`, or the reason of the case."""
-    if kind == "blocking":
-        return case.blocking
-    return kind in ("all", case.reason)
-
-
 def of_kind(cases: Iterable[Review], kind: str, scopes: Set[str]) -> list[Review]:
-    """The cases of a kind in scopes that the caller sees."""
-    return [case for case in cases if case.scope_id in scopes and is_of_kind(case, kind)]
+    """The cases of a kind, `blocking`, `all` or a reason, in scopes that the caller sees."""
+    visible = [case for case in cases if case.scope_id in scopes]
+    if kind == "blocking":
+        return [case for case in visible if case.blocking]
+    return [case for case in visible if kind in ("all", case.reason)]
 
 
 def cases_without(cases: Iterable[Review], review_ids: Container[str]) -> list[Review]:

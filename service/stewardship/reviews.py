@@ -55,8 +55,8 @@ from .review_page import (
     best_of,
     page_of,
     queue_state,
-    snippet,
     text_of,
+    with_mention_marked,
 )
 from .review_queue import (
     AT_ONCE,
@@ -296,7 +296,12 @@ class Reviews(Caller):
         memory_scope = parse(Remember, remember)
         self.principal.require(STEWARD)
         if entity is None:
-            entity = self._best_today(review_id)
+            # The candidate that a page shows first: later evidence may have changed the scores.
+            with self._reading() as reader:
+                case = self._case(reader, review_id)
+                by_id = self._with_later_evidence(reader, [case]) if case.state in WAITING else {}
+            best = best_of(by_id[review_id]) if review_id in by_id else None
+            entity = best.entity if best else None
 
         def work(tx: WriteTx, mandate: Mandate) -> ReviewReceipt | Conflict:
             tx.lock()
@@ -376,14 +381,6 @@ class Reviews(Caller):
             lambda tx, mandate: undo(tx, review_id, mandate=mandate, version=version),
             reason,
         )
-
-    def _best_today(self, review_id: str) -> str | None:
-        """The candidate that a page shows first, where later evidence has changed the scores."""
-        with self._reading() as reader:
-            case = self._case(reader, review_id)
-            by_id = self._with_later_evidence(reader, [case]) if case.state in WAITING else {}
-        best = best_of(by_id[review_id]) if review_id in by_id else None
-        return best.entity if best else None
 
     def progress(self) -> QueueState:
         """Return how many cases wait since when, and how often the proposal was right."""
@@ -554,7 +551,8 @@ class Reviews(Caller):
             words = text_of(version)
             if version.visible and words:
                 said_at, origin = stamp_time(version.row.claim.tx), version.details.source_origin
-                texts[snippet(origin, said_at, words, case.mention)] = None
+                quotation = with_mention_marked(words, case.mention)
+                texts[f"{origin} {said_at.date()}: {quotation}"] = None
         return tuple(texts)[:_SNIPPETS]
 
 

@@ -163,13 +163,8 @@ def _target_file(path: str | Path, *, replace: bool) -> Generator[IO[str]]:
         return
 
     packed = str(path).endswith(".gz")
-    with new_file(path, replace=replace) as raw, _text(raw, packed=packed) as text:
-        yield text
-
-
-@contextmanager
-def _text(raw: IO[bytes], *, packed: bool) -> Generator[IO[str]]:
-    # Without a time in the header the same tenant gives the same bytes.
-    stream = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if packed else raw
-    with io.TextIOWrapper(cast("IO[bytes]", stream), encoding="utf-8", newline="\n") as text:
-        yield text
+    with new_file(path, replace=replace) as raw:
+        # Without a time in the header the same tenant gives the same bytes.
+        stream = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if packed else raw
+        with io.TextIOWrapper(cast("IO[bytes]", stream), encoding="utf-8", newline="\n") as text:
+            yield text

@@ -163,19 +163,20 @@ class TimePlane:
         answer_words = _belief_words(answer)
         valid, known = long_day(self.valid), long_day(self.known)
         if is_latest:
-            is_ahead = answer is not None and answer.state is BeliefState.PLANNED
-            verb = "it will be, as planned," if is_ahead else "it is"
+            verb = "it was" if self.valid < self.known else "it is"
+            if answer is not None and answer.state is BeliefState.PLANNED:
+                verb = "it will be, as planned,"
             return f"On {valid} {verb} {answer_words}{_entry(answer)}."
 
+        today = f"Today we know it was {_belief_words(latest)}{_entry(latest)}."
         if answer is None:
-            latest_words = f"{_belief_words(latest)}{_entry(latest)}"
-            return f"On {known} nothing was known of it. Today we know it was {latest_words}."
+            return f"On {known} nothing was known of it. {today if latest else 'Nor is it today.'}"
         start = f"On {valid} we believed {answer_words}"
         if valid != known:
             start = f"On {known} we believed about {valid}: {answer_words}"
         if _belief_words(latest) == answer_words:
             return f"{start}; that is still what we know."
-        return f"{start}. Today we know it was {_belief_words(latest)}{_entry(latest)}."
+        return f"{start}. {today}"
 
     def valid_edges(self) -> tuple[datetime, ...]:
         """The instants of true time at which any belief begins or ends, oldest first."""
@@ -220,8 +221,10 @@ class TimePlane:
 
     def at(self, x: int, y: int) -> TimePlane:
         """Ask the point at a place of the picture instead."""
-        valid, known = point_at(self, x, y)
-        return replace(self, valid=valid, known=known)
+        height, known, days = _scales(self)
+        return replace(
+            self, valid=days.moment_at(x, self.valid), known=known.moment_at(height - y, self.known)
+        )
 
     def _repr_html_(self) -> str:
 
@@ -448,12 +451,6 @@ def plane_svg(plane: TimePlane) -> str:
     return drawing
 
 
-def point_at(plane: TimePlane, x: int, y: int) -> tuple[datetime, datetime]:
-    """The instants of true and of known time at a place of the picture."""
-    height, known, days = _scales(plane)
-    return days.moment_at(x, plane.valid), known.moment_at(height - y, plane.known)
-
-
 def _scales(plane: TimePlane) -> tuple[int, Axis, Axis]:
     """The height of the picture, the axis of known time and that of true time."""
     # Known time goes from the foot upwards, and every band is equally high.
@@ -575,7 +572,10 @@ def plane_text(plane: TimePlane, width: int) -> str:
     if not is_asked_shown:
         lines.append(_question(plane, gutter, days, width))
     lines.append(_scale(gutter, days, width))
-    return "\n".join([*lines, *_legend(plane), "", visible(plane.sentence), ""])
+    states = set(map(attrgetter("state"), _beliefs(plane)))
+    signs = [f"{sign} {state.value}" for state, sign in _FILL.items() if state in states]
+    lines += [f"o where you ask; {', '.join(signs)}" if signs else "o where you ask", ""]
+    return "\n".join([*lines, visible(plane.sentence), ""])
 
 
 def _plane_text_valid_axis(
@@ -645,9 +645,3 @@ def _scale(gutter: int, days: Axis, width: int) -> str:
             line = line[:position] + label + line[end:]
             free = end + 1
     return line + "> true when"
-
-
-def _legend(plane: TimePlane) -> list[str]:
-    states = set(map(attrgetter("state"), _beliefs(plane)))
-    signs = [f"{sign} {state.value}" for state, sign in _FILL.items() if state in states]
-    return [f"o where you ask; {', '.join(signs)}"] if signs else ["o where you ask"]

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tenure import EntityRef, InvalidInput, Memory, Principal, TenureError, Write, connect
+from tenure import EntityRef, InvalidInput, Memory, Principal, Scope, TenureError, Write, connect
 from tenure.schema.limits import ALIASES, LINE_BYTES, check_json
 from tenure.service.artifacts.artifacts import ArtifactKeeper
 from tenure.service.writing.lines import Line, Reading, read
@@ -323,10 +323,16 @@ def test_no_repr_prints_a_key() -> None:
         assert "Sqlite" in repr(memory)
 
 
-def test_a_reason_and_the_name_of_an_artifact_hold_no_secret(tmp_path: Path) -> None:
+def test_a_reason_an_alias_a_scope_and_the_name_of_an_artifact_hold_no_secret(
+    tmp_path: Path,
+) -> None:
     with connect(str(tmp_path / "m.db")) as memory:
-        object_id = memory.write(SAM, "office", "Rome").object_id
+        receipt = memory.write(SAM, "office", "Rome")
+        object_id = receipt.object_id
         for call in (
+            lambda: memory.entities.add_alias(str(receipt.entity), f"key {SECRET}"),
+            lambda: memory.write(SAM, "office", "Oslo", scope={"project": SECRET}),
+            lambda: memory.write(SAM, "office", "Oslo", scope=Scope(user=SECRET)),
             lambda: memory.erase(object_id, reason=f"key {SECRET}"),
             lambda: memory.artifacts.put("text", name=f"{SECRET}.txt"),
             lambda: memory.artifacts.put("text", origin=f"https://x.org/?key={SECRET}"),
@@ -335,6 +341,19 @@ def test_a_reason_and_the_name_of_an_artifact_hold_no_secret(tmp_path: Path) -> 
                 call()
         with pytest.raises(InvalidInput):
             memory.erase(object_id, reason="x" * 3_000)
+
+
+def test_a_question_and_a_word_are_measured_before_they_are_looked_up(memory: Memory) -> None:
+    question, word = "w" * 20_001, "w" * 65
+    for call in (
+        lambda: memory.as_of().search(question),
+        lambda: memory.mentions(question),
+        lambda: memory.history(SAM, word),
+        lambda: memory.reviews.list(kind=word),
+        lambda: memory.observe("I moved to Rome.", layer=word),
+    ):
+        with refused(InvalidInput, "too_large"):
+            call()
 
 
 def test_a_sweep_by_nothing_at_a_time_is_refused() -> None:

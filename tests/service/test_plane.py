@@ -78,7 +78,7 @@ def around(edges: tuple[datetime, ...] | list[datetime]) -> list[datetime]:
         (
             MARCH,
             NOW,
-            "On 1 March 2026 it is premium: billing entered it late, on 1 April 2026.",
+            "On 1 March 2026 it was premium: billing entered it late, on 1 April 2026.",
         ),
         (
             datetime(2026, 1, 20, tzinfo=UTC),
@@ -89,7 +89,7 @@ def around(edges: tuple[datetime, ...] | list[datetime]) -> list[datetime]:
         (
             datetime(2025, 1, 1, tzinfo=UTC),
             NOW,
-            "On 1 January 2025 it is not known.",
+            "On 1 January 2025 it was not known.",
         ),
     ],
 )
@@ -283,6 +283,9 @@ def test_a_plane_of_before_anything_was_known_says_so(memory: tenure.Memory) -> 
     assert sentence.startswith(
         "On 1 January 2020 nothing was known of it. Today we know it was Rome"
     )
+    view = memory.as_of("2020-01-01T00:00:00Z", "2020-01-01T00:00:00Z")
+    sentence = view.plane(str(receipt.entity), "office").sentence
+    assert sentence == "On 1 January 2020 nothing was known of it. Nor is it today."
 
 
 def test_edges_keep_the_room_they_need_and_the_order_of_time() -> None:

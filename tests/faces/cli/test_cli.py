@@ -793,6 +793,14 @@ def test_a_role_that_nobody_has_is_refused_with_the_nearest(run: Run) -> None:
         run("--role", role, "get", "Sam Rivera", "office")
 
 
+def test_a_new_store_of_a_stated_tenant_says_whether_it_is_a_file_or_a_folder(run: Run) -> None:
+    fact = ("write", "Sam Rivera", "office", "Rome")
+    refusal = run("--tenant", "north", "--store", "tenants", *fact, code=1).stderr
+    assert "did you mean the folder tenants/, or the file tenants.db? [bad_settings]" in refusal
+    for store in ("tenants/", "tenants"):
+        run("--tenant", "north", "--store", store, *fact)
+
+
 def test_options_without_a_command_show_the_help_or_the_version(run: Run) -> None:
     assert "Commands:" in run("--store", "memory.db", code=2).stdout
     assert run("--version").stdout.startswith("tenure")

@@ -20,7 +20,7 @@ from tenure.service import logs
 from tenure.tests.faces.http.served import RunningServer
 
 HALF_HEAD = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-HANDLES = 1_024
+HANDLES = 512
 
 
 def connection_to(url: str) -> socket.socket:

@@ -170,7 +170,8 @@ def test_fields_of_requests_and_answers_are_described_in_words() -> None:
         for field, schema in record.get("properties", {}).items()
     ]
     silent = [f"{name}.{field}" for name, field, words in fields if not words]
-    assert len(silent) < 0.3 * len(fields), silent
+    assert [place for place in silent if "Request." in place] == []
+    assert len(silent) < 0.21 * len(fields), silent
     stated = {name: words for record, name, words in fields if record == "WriteRequest"}
     assert stated["valid_from"] == field_words()["valid_from"]
     docstrings = {name: words for record, name, words in fields if record == "SlotStateAnswer"}

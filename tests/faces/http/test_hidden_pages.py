@@ -67,6 +67,7 @@ class Tenant:
             "/health",
             "/envelopes",
             "/reviews",
+            "/documents",
         ]
         pages: dict[str, str] = {}
         while waiting:
@@ -96,6 +97,8 @@ def test_nothing_that_is_hidden_moves_or_counts_on_a_page(tenant: Tenant) -> Non
     for place in range(3):
         words = f"The plan of the move, part {place}."
         tenant.hal.write(FIRMS[-1], content=words, object_type="retrieved_passage", **SECRET)
+        # A name, and from the second place on two values of equal weight.
+        tenant.hal.write("Hidden Yard", "status", f"open, gate {place}", **SECRET)
     tenant.ask(tenant.hal, FIRMS[-1], *(f"new {place}" for place in range(3)))
 
     assert tenant.pages() == before

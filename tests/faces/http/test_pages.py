@@ -10,6 +10,7 @@ import pytest
 
 import tenure
 from tenure.faces.http import page_reviews as review_page
+from tenure.faces.http import pages as first_page
 from tenure.faces.http.api import AnswerBook, StoredAnswer
 from tenure.schema.policy import Policy, ResolutionPolicy
 from tenure.schema.principal import OWNER, Principal
@@ -102,6 +103,26 @@ def test_the_first_page_finds_names_and_facts(site: Site) -> None:
     assert "1 review" in text
 
 
+def test_the_heads_of_lists_say_how_many_there_are(
+    own_site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path, head in (
+        ("/", "Known entities (7)"),
+        ("/", ">1 quarantined text</a>"),
+        ("/reviews", "Perhaps the same (1)"),
+        ("/actions", "Actions (2)"),
+        ("/documents", "Documents (0)"),
+    ):
+        assert head in read(own_site, path)
+
+    # A list that goes on says so, and its next page claims no number for all.
+    monkeypatch.setattr(first_page, "_ENTITIES", 4)
+    text = read(own_site, "/")
+    assert "Known entities (4+)" in text
+    (more,) = re.findall(r'href="(/\?after=[^"]+)"', text)
+    assert "Known entities</h2>" in read(own_site, more)
+
+
 def test_an_entity_shows_names_instead_of_ids(site: Site) -> None:
     text = read(site, find(site, "Sam Rivera"))
     assert "<h1>Samantha Rivera</h1>" in text
@@ -116,8 +137,11 @@ def test_the_plane_answers_in_words_and_prints_what_it_was_asked(site: Site) -> 
     assert 'data-valid="2026-03-01T00:00:00Z" data-tx="2026-03-01T00:00:00Z"' in text
     for question in ("True now", "Believed then", "True then, as known now"):
         assert question in text
+    # A day of known time is its last moment, as in every other question.
+    of_the_day = read(site, f"{path}?valid=2026-03-01&tx=2026-03-01")
+    assert 'data-valid="2026-03-01T00:00:00Z" data-tx="2026-03-01T23:59:59' in of_the_day
     known_now = read(site, f"{path}?valid=2026-03-01T00:00:00Z")
-    assert "On 1 March 2026 it is premium" in known_now
+    assert "On 1 March 2026 it was premium" in known_now
 
 
 def test_a_plane_of_nonsense_is_refused_in_words(site: Site) -> None:
@@ -364,6 +388,10 @@ def test_suspected_words_are_marked_and_both_answers_are_undone(
             "indirect, override instructions: tells the model to drop what it was told",
         ):
             assert words in text
+
+    text = read(own_site, f"/claims/{action.object_id}")
+    assert "tells the model to drop what it was told" in text
+    assert "folded:" not in text
 
     own_site.post(f"/actions/{action.action_id}", accept=accept)
     assert "No action is open" in read(own_site, "/quarantine")

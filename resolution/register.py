@@ -41,10 +41,6 @@ MentionKey = tuple[str, str, frozenset[str]]
 """A mention that is scored: its key, its type and the scopes its writer may see."""
 
 
-def _no_neighbours(_: str) -> frozenset[str]:
-    return frozenset()
-
-
 class Register:
     """An index over known entities that can grow.
 
@@ -394,7 +390,7 @@ class Rules:
     """Raw ids that the incoming claim relates the mention to."""
     neighbours: frozenset[str] = frozenset()
     """Canonical ids that stand around the mention, where the caller knows them."""
-    around: Callable[[str], frozenset[str]] = _no_neighbours
+    around: Callable[[str], frozenset[str]] = lambda _: frozenset()
     """Tells the canonical ids around a candidate from its canonical id."""
     beside: tuple[tuple[str, str], ...] = ()
     """The (raw entity id, norm) pairs of names one step from the neighbours."""

@@ -194,8 +194,7 @@ class SentenceReading:
     def _requested(self, language: Grammar) -> Iterator[ExtractedClaim]:
         """What a polite question asks of the assistant, or what it is asked to stop."""
         for name, slots in (("polite", _REQUESTED), ("stops", _MANNERS)):
-            request = language.request(name, self._text)
-            for claim in self._read(request) if request else ():
+            for claim in self._read(language.request(name, self._text)):
                 if claim.slot in slots and claim.op == "assert" and claim.subject is None:
                     claim = replace(claim, start=0, end=len(self._text))
                     yield replace(claim, op="deny", if_known=True) if name == "stops" else claim
@@ -224,7 +223,7 @@ class SentenceReading:
 
     def _relatives(self, language: Grammar, clause: Clause) -> Iterator[ExtractedClaim]:
         """Who is named behind a word of kin."""
-        for match in language.relatives.finditer(self._text, clause.start, clause.end):
+        for match in language.raw("relative").finditer(self._text, clause.start, clause.end):
             slot = language.slot_of_kin(match["kin"])
             lead = self._text[clause.start : match.start()]
             tail = self._text[match.end("name") : clause.end].lstrip(" ,")
@@ -385,9 +384,7 @@ class SentenceReading:
             yield replace(claim, start=claim.start + shift, end=claim.end + shift)
 
     def _read(self, sentence: str) -> list[ExtractedClaim]:
-        if not sentence:
-            return []
-        return SentenceReading(sentence, sentence, self.at, None).claims()
+        return SentenceReading(sentence, sentence, self.at, None).claims() if sentence else []
 
 
 def _parts_of(language: Grammar, kind: str, value: str) -> Iterator[str]:
@@ -537,7 +534,6 @@ def _is_bounded(hit: RowMatch) -> bool:
 
 def _is_limited(language: Grammar, lead: str, tail: str) -> bool:
     """Whether what stands before or directly behind a name limits what the name is for."""
-    for limit in map(language.word, ("bound", "until", "added", "purpose")):
-        if limit.search(lead) or limit.match(tail):
-            return True
-    return language.word("gone").match(tail) is not None
+    limits = map(language.word, ("bound", "until", "added", "purpose"))
+    is_bound = any(limit.search(lead) or limit.match(tail) for limit in limits)
+    return is_bound or language.word("gone").match(tail) is not None

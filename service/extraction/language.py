@@ -319,11 +319,6 @@ class Grammar:
                 return "" if slot == "other" else slot
         return ""
 
-    @cached_property
-    def relatives(self) -> re.Pattern[str]:
-        """A word of kin and the name behind it."""
-        return self.raw("relative")
-
     # clauses
 
     def request(self, name: str, sentence: str) -> str:

@@ -81,10 +81,7 @@ class CsvMapping:
 
     def columns(self) -> set[str]:
         """Every column that the mapping reads."""
-        columns = _columns_of(self.common)
-        for template in self.event:
-            columns |= _columns_of(template)
-        return columns | self.values.keys()
+        return _columns_of([self.common, *self.event]) | self.values.keys()
 
     def events(self, row: Row) -> list[dict[str, Any]]:
         """The events of a row, in the order of the mapping.
@@ -93,12 +90,8 @@ class CsvMapping:
             InvalidInput: `bad_time`, `bad_value`, with the field.
         """
         row = {column: self._meaning(column, cell) for column, cell in row.items()}
-        events: list[dict[str, Any]] = []
-        for template in self.event:
-            event = self._event({**self.common, **template}, row)
-            if event is not None:
-                events.append(event)
-        return events
+        events = (self._event({**self.common, **template}, row) for template in self.event)
+        return [event for event in events if event is not None]
 
     def _meaning(self, column: str, cell: str) -> str:
         """What a cell stands for; an empty one stays empty."""
@@ -350,14 +343,8 @@ def _columns_of(template: Any) -> set[str]:
     if isinstance(template, str):
         return set(_COLUMN.findall(template))
     if isinstance(template, Mapping):
-        parts = list(cast("Mapping[str, Any]", template).values())
-    else:
-        parts = template if _is_list(template) else []
-
-    columns: set[str] = set()
-    for part in parts:
-        columns |= _columns_of(part)
-    return columns
+        template = [*cast("Mapping[str, Any]", template).values()]
+    return set[str]().union(*map(_columns_of, template if _is_list(template) else ()))
 
 
 def _truth(text: str) -> bool:

@@ -410,23 +410,9 @@ def table_lines(path: str | Path, mapping: str | Path | Mapping[str, Any] | None
     delimiter = "\t" if ".tsv" in str(path).lower() else ","
     with stream_of(path) as raw:
         if custom_mapping and cast("Any", raw).peek(1).lstrip(b"\xef\xbb\xbf \r\n")[:1] == b"{":
-            yield from _object_lines(_lines(raw, LINE_BYTES), custom_mapping)
+            yield from mapped_rows(_lines(raw, LINE_BYTES), custom_mapping, is_retry=False)
         else:
             yield from _csv_lines(raw, custom_mapping, delimiter)
-
-
-def _object_lines(lines: Iterable[Line], mapping: CsvMapping) -> Iterator[Line]:
-    """Yield the events of JSON objects, whose members are the cells of a row."""
-    columns: dict[str, None] = {}
-    for line in lines:
-        try:
-            row = dict(_cells(json_object(line.text), ""))
-        except InvalidInput as error:
-            yield Line(line.number, line.text, error)
-            continue
-        columns.update(dict.fromkeys(row))
-        yield from _events(line.number, list(row.values()), list(row), mapping)
-    _check_header(list(columns), mapping, is_custom=True)
 
 
 def _cells(members: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:
@@ -462,25 +448,33 @@ def _csv_lines(raw: IO[bytes], custom_mapping: CsvMapping | None, delimiter: str
             yield from _events(number, cells, header, mapping)
 
 
-def mapped_rows(lines: Iterable[Line], source: str | Path | Mapping[str, Any]) -> Iterator[Line]:
-    """Yield the events of rows that stand as JSON, and any other line as it is.
+def mapped_rows(
+    lines: Iterable[Line], mapping: CsvMapping, *, is_retry: bool = True
+) -> Iterator[Line]:
+    """Yield the events of rows that are JSON objects; in a retry any other line as it is.
 
     Raises:
-        NotFound: `unknown_file`.
-        InvalidInput: `bad_mapping`.
+        InvalidInput: `unknown_column` for a column that no row has.
     """
-    mapping = read_mapping(source)
+    columns: dict[str, None] = {}
     for line in lines:
         try:
-            row = json_object(line.text)
+            members = json_object(line.text)
         except InvalidInput:
-            row = {}
+            yield line  # reading it refuses it
+            continue
         # A refused event has fields of an event; a refused row has cells under its columns.
-        is_row = bool(row) and not EVENT_FIELDS.issuperset(row)
-        if is_row and all(isinstance(cell, str) for cell in row.values()):
-            yield from _events(line.number, list(row.values()), list(row), mapping)
-        else:
+        is_event = EVENT_FIELDS.issuperset(members) or not all(
+            isinstance(cell, str) for cell in members.values()
+        )
+        if is_retry and is_event:
             yield line
+            continue
+        row = dict(_cells(members, ""))
+        columns.update(dict.fromkeys(row))
+        yield from _events(line.number, list(row.values()), list(row), mapping)
+    if not is_retry:
+        _check_header(list(columns), mapping, is_custom=True)
 
 
 def _events(

@@ -62,11 +62,11 @@ class Observation:
     """What was said, by whom, where and when."""
 
     text: str
-    speaker: EntityLike | None
-    source_origin: str
-    at: Moment
-    why_it_matters: str | None
-    applicable_task_types: Sequence[str]
+    speaker: EntityLike | None = None
+    source_origin: str = "chat://local"
+    at: Moment = None
+    why_it_matters: str | None = None
+    applicable_task_types: Sequence[str] = ()
     mentions: StatedMentions = ()
     layer: StateLayer = StateLayer.USER
     """Of the passage and its claims."""

@@ -301,10 +301,8 @@ class Register:
 
     def external_ids(self, entity_id: str, shows: IdentifierTest | None = None) -> dict[str, str]:
         """One identifier a scheme, the oldest, by scheme: what an entity is shown with."""
-        first_values: dict[str, str] = {}
-        for scheme, values in sorted(self.held(entity_id, shows).items()):
-            first_values[scheme] = values[0]
-        return first_values
+        schemes = sorted(self.held(entity_id, shows).items())
+        return {scheme: values[0] for scheme, values in schemes}
 
     def identifiers_of(self, entity_id: str) -> list[Identifier]:
         """The identifiers of a raw id and of its cluster, whoever may know them."""
@@ -345,10 +343,7 @@ class Register:
         Claims keep the slot under which they were observed, so that a merge can be taken back:
         what competes is under the keys of all members.
         """
-        keys: list[str] = []
-        for member in self.members(entity_id):
-            keys.append(slot_key(member, slot, scope_id))
-        return tuple(keys)
+        return tuple(slot_key(member, slot, scope_id) for member in self.members(entity_id))
 
     def _family(self, root: str) -> Sequence[str]:
         if root in self._members or not self._parent:

@@ -159,10 +159,8 @@ class Grammar:
         self._bes: list[RowWording] = []
         self._verbs: dict[str, list[tuple[RowWording, str]]] = {}
         forms = _german_forms if self._words["verb_second"] else _english_forms
-        irregular: dict[str, str] = {}
-        for verb in tables["irregular"]["forms"].split(","):
-            base, _, others = verb.strip().partition(" ")
-            irregular[base] = others
+        verbs: list[str] = tables["irregular"]["forms"].split(",")
+        irregular = dict(verb.strip().split(" ", 1) for verb in verbs)
         for members in tables["table"]["fact"]:
             row = SlotRow(**members)
             if row.say:

@@ -49,7 +49,6 @@ _ENDS: Final = frozenset({"infinity", "-infinity"})
 _TEXTS: Final = ("delimiter", "encoding", "decimal", "zone", "ambiguous")
 _ISO_DATES: Final = ("%Y-%m-%d", "%Y-%m", "%Y")
 _VALUE_TYPE: Final = "value_type"
-_DATE: Final = "date"
 _FIELD_TYPES: Final = {"confidence": "number", "source_authority": "number", "planned": "boolean"}
 """Fields of an event that are no texts, and what reads their cells."""
 _ANY_CELL: Final = "*"
@@ -178,7 +177,7 @@ class CsvMapping:
         return local_time(moment, zone, field, ambiguous=self.ambiguous).isoformat()
 
     def _value(self, text: str, kind: str, field: str) -> Any:
-        if kind == _DATE:
+        if kind == "date":
             return self._time(text, field)
         try:
             return _VALUES[kind](_plain_number(text, self.decimal) if kind in _NUMBERS else text)
@@ -382,7 +381,7 @@ _VALUES: Final[Mapping[str, Callable[[str], Any]]] = {
     "integer": int,
     "number": _number,
     "boolean": _truth,
-    _DATE: str,
+    "date": str,
     "json": partial(json_of, place="the cell", code="bad_value"),
 }
 """The words of `value_type`, each with what reads a cell."""

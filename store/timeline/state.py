@@ -105,8 +105,7 @@ def _winning(heads: Sequence[Version]) -> tuple[Version, ...]:
 
 def _standing(rows: Sequence[Version]) -> _Standing:
     lead: Claim = max(map(attrgetter("row.claim"), rows), key=attrgetter("key"))
-    specificity = rows[0].details.scope.specificity
-    return _Standing(tuple(rows), (-lead.level, specificity, lead.since_us))
+    return _Standing(tuple(rows), (-lead.level, rows[0].details.scope.specificity, lead.since_us))
 
 
 def _state(rows: Sequence[Version], shape: Shape | None, at_us: int) -> SlotState:

@@ -123,27 +123,13 @@ def test_a_claim_points_at_the_clause_that_says_it() -> None:
     assert quotes["home"].endswith("I live in Leeds")
 
 
-@pytest.mark.parametrize(
-    ("wish", "stop", "slot", "values"),
-    [
-        ("Answer in German from now on.", "Do not answer in German any more.",
-         "preferred_language", ()),
-        ("Please be formal.", "You can stop being formal.", "response_style", ()),
-        ("Bitte antworte kurz.", "Antworte bitte nicht mehr so kurz.", "response_length", ()),
-        ("Please answer in German.", "Stop answering in French.", "preferred_language",
-         ("German",)),
-        ("Always use bullet points.", "Don't use bullet points any more.", "answer_rule",
-         ("Don't use bullet points",)),
-        ("Never use emojis.", "Please use tables.", "answer_rule",
-         ("Never use emojis", "use tables")),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("wish", "stop", "slot", "values"), data_table("wishes.toml")["wishes"])
 def test_a_wish_that_is_negated_does_not_hold_any_more(
-    memory: tenure.Memory, wish: str, stop: str, slot: str, values: tuple[str, ...]
+    memory: tenure.Memory, wish: str, stop: str, slot: str, values: list[str]
 ) -> None:
     for text in (wish, stop):
         memory.observe(text, speaker="Olga Brandt")
-    assert memory.as_of().slot("Olga Brandt", slot).values == values
+    assert [*memory.as_of().slot("Olga Brandt", slot).values] == values
 
 
 def test_a_call_name_is_an_alias_and_never_the_full_name(memory: tenure.Memory) -> None:

@@ -86,7 +86,9 @@ class MentionFinder(Caller):
         Raises:
             InvalidInput: `bad_mention`.
         """
-        stated_spans = [_stated_span(text, statement) for statement in statements]
+        stated_spans: list[Span] = []
+        for statement in statements:
+            stated_spans.append(_stated_span(text, statement))
         stated_spans.sort(key=_span_start)
 
         # In order of their starts, so that only neighbours can overlap.
@@ -114,11 +116,11 @@ class MentionFinder(Caller):
             groups.append(tuple(self._backend.mentions.extract(text)))
 
         # A finder may take a span that is longer than any name: a reference to it is refused.
-        return tuple(
-            mention
-            for mention in compose(*groups)
-            if len(mention.surface) <= MAX_NAME and not is_pronoun(mention.surface)
-        )
+        mentions: list[Mention] = []
+        for mention in compose(*groups):
+            if len(mention.surface) <= MAX_NAME and not is_pronoun(mention.surface):
+                mentions.append(mention)
+        return tuple(mentions)
 
     def _known(self, reader: Reader, text: str) -> Gazetteer:
         """Return a gazetteer of the visible aliases that are in the text."""
@@ -133,11 +135,11 @@ class MentionFinder(Caller):
         lookup = Lookup(norms=tuple(sorted(runs - {""})))
         known_names = reader.known(lookup, scopes=sorted(scopes), tx_us=reader.clock().last_us)
 
-        return Gazetteer(
-            (alias.surface, f"{alias.entity_id}/{alias.norm}/{alias.scope_id}/{alias.ordinal}",
-             alias.type)
-            for alias in known_names.aliases
-        )  # fmt: skip
+        entries: list[tuple[str, str, str]] = []
+        for alias in known_names.aliases:
+            alias_id = f"{alias.entity_id}/{alias.norm}/{alias.scope_id}/{alias.ordinal}"
+            entries.append((alias.surface, alias_id, alias.type))
+        return Gazetteer(entries)
 
 
 def _span_start(span: Span) -> int:

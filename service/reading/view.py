@@ -286,7 +286,9 @@ class View(Caller):
             question = SearchQuery(text=text, limit=limit, kind=kind, subjects=subjects)
             matches, withheld, cut = search.find(self._tenant, question)
             shape = self._shaper(reader, map(itemgetter(0), matches))
-            hits = [SearchHit(object=shape(version), score=score) for version, score in matches]
+            hits: list[SearchHit] = []
+            for version, score in matches:
+                hits.append(SearchHit(object=shape(version), score=score))
 
             # Only an auditor learns that something was withheld: the bare fact would tell anybody
             # that a word stands somewhere.

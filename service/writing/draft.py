@@ -486,11 +486,10 @@ def sanitize(
 def fingerprint(write: Write) -> str:
     """The SHA-256 of a write's canonical request, its idempotency key apart."""
     # Fields that are not stated are left out, so that a new one does not change old fingerprints.
-    request = {
-        name: _plain(value)
-        for value, (name, unset) in zip(_request_values(write), _UNSET, strict=True)
-        if value is not unset and value != unset
-    }
+    request: dict[str, Any] = {}
+    for value, (name, unset) in zip(_request_values(write), _UNSET, strict=True):
+        if value is not unset and value != unset:
+            request[name] = _plain(value)
     return hashlib.sha256(canonical_json(request).encode("utf-8", "surrogatepass")).hexdigest()
 
 

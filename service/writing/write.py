@@ -191,11 +191,14 @@ class Writer(Caller):
         for group in groups:
             self._check_size(len(group.writes))
             known = replace(objects, drafts={})
-            drafts = self._drafts(group.writes, group.object_ids, context, known)
-            drafts = [
-                by_author(draft, recorded_authorship(draft.details, event.get("writer")))
-                for draft, event in zip(drafts, group.events, strict=True)
-            ]
+            drafts: list[Draft] = []
+            for draft, event in zip(
+                self._drafts(group.writes, group.object_ids, context, known),
+                group.events,
+                strict=True,
+            ):
+                authorship = recorded_authorship(draft.details, event.get("writer"))
+                drafts.append(by_author(draft, authorship))
             # An import only counts its receipts.
             submissions.append(self.submission(drafts, group.recorded_us, has_reader=False))
         return submissions

@@ -14,6 +14,7 @@ Symmetric in its arguments. Checklist C-048.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
@@ -34,6 +35,8 @@ _TYPO_MIN_LETTERS = {True: 4, False: 6}
 _SUBSTITUTION_MIN_LETTERS = 10
 _SHORT_NAME_LETTERS = 5
 _VOWELS = frozenset("aeiou")
+_DIGRAPH = re.compile(r"(?<=[aou])e(?!l$)|(?<=a)a")
+"""The second letter where ä, ö, ø, ü or å is typed as ae, oe, ue or aa; no Michael, no Samuel."""
 _NICKNAME = 900
 _INITIAL = 700
 _FUZZY_MAX_WORDS = 12
@@ -242,6 +245,8 @@ def _likeness(left_word: str, right_word: str, person: bool) -> tuple[int, str] 
     if person and min(len(left_word), len(right_word)) == 1:
         return (_INITIAL, "initial") if left_word[0] == right_word[0] else None
 
+    if person and _DIGRAPH.sub("", left_word) == _DIGRAPH.sub("", right_word):
+        return TYPO, "typo"
     distinct = (
         _are_two_names(left_word, right_word) if person else _are_two_words(left_word, right_word)
     )

@@ -161,12 +161,8 @@ def _handles(mention: EntityRef) -> set[str]:
 
 def _domains(handles: Iterable[str]) -> set[str]:
     """The domains of addresses; a handle without one has none."""
-    domains: set[str] = set()
-    for handle in handles:
-        domain = handle.rpartition("@")[2]
-        if "." in domain:
-            domains.add(domain)
-    return domains
+    domains = {handle.rpartition("@")[2] for handle in handles}
+    return {domain for domain in domains if "." in domain}
 
 
 def _overlap(rules: Rules, root: str) -> int:

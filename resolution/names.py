@@ -20,7 +20,6 @@ from functools import wraps
 from typing import Final, TypeVar, TypeVarTuple, cast
 
 from ..schema.claim import Permissions
-from ..schema.entity import Alias
 from ..schema.principal import Scope, Sight
 from ..schema.vocabulary import Authority, EntityState
 from .known import Known
@@ -131,16 +130,16 @@ class KnownNames:
 
 def with_visible_aliases(known: Known, rows: Iterable[NameRow], sight: Sight) -> Known:
     """What is known without the names that a caller may not see, so that they decide nothing."""
-    visible_keys: set[tuple[str, str, str]] = set()
-    for row in rows:
-        if row.is_visible(sight):
-            visible_keys.add((row.entity_id, row.surface, row.scope_id))
+    visible_keys = {
+        (row.entity_id, row.surface, row.scope_id) for row in rows if row.is_visible(sight)
+    }
 
-    aliases: list[Alias] = []
-    for alias in known.aliases:
-        if (alias.entity_id, alias.surface, alias.scope_id) in visible_keys:
-            aliases.append(alias)
-    return replace(known, aliases=tuple(aliases))
+    aliases = tuple(
+        alias
+        for alias in known.aliases
+        if (alias.entity_id, alias.surface, alias.scope_id) in visible_keys
+    )
+    return replace(known, aliases=aliases)
 
 
 def with_visible_identifiers(known: Known, sight: Sight) -> Known:

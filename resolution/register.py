@@ -41,10 +41,6 @@ MentionKey = tuple[str, str, frozenset[str]]
 """A mention that is scored: its key, its type and the scopes its writer may see."""
 
 
-def _no_neighbours(_: str) -> frozenset[str]:
-    return frozenset()
-
-
 class Register:
     """An index over known entities that can grow.
 
@@ -305,10 +301,8 @@ class Register:
 
     def external_ids(self, entity_id: str, shows: IdentifierTest | None = None) -> dict[str, str]:
         """One identifier a scheme, the oldest, by scheme: what an entity is shown with."""
-        first_values: dict[str, str] = {}
-        for scheme, values in sorted(self.held(entity_id, shows).items()):
-            first_values[scheme] = values[0]
-        return first_values
+        schemes = sorted(self.held(entity_id, shows).items())
+        return {scheme: values[0] for scheme, values in schemes}
 
     def identifiers_of(self, entity_id: str) -> list[Identifier]:
         """The identifiers of a raw id and of its cluster, whoever may know them."""
@@ -349,10 +343,7 @@ class Register:
         Claims keep the slot under which they were observed, so that a merge can be taken back:
         what competes is under the keys of all members.
         """
-        keys: list[str] = []
-        for member in self.members(entity_id):
-            keys.append(slot_key(member, slot, scope_id))
-        return tuple(keys)
+        return tuple(slot_key(member, slot, scope_id) for member in self.members(entity_id))
 
     def _family(self, root: str) -> Sequence[str]:
         if root in self._members or not self._parent:
@@ -394,7 +385,7 @@ class Rules:
     """Raw ids that the incoming claim relates the mention to."""
     neighbours: frozenset[str] = frozenset()
     """Canonical ids that stand around the mention, where the caller knows them."""
-    around: Callable[[str], frozenset[str]] = _no_neighbours
+    around: Callable[[str], frozenset[str]] = lambda _: frozenset()
     """Tells the canonical ids around a candidate from its canonical id."""
     beside: tuple[tuple[str, str], ...] = ()
     """The (raw entity id, norm) pairs of names one step from the neighbours."""

@@ -476,9 +476,9 @@ def entity_ref(members: Mapping[str, Any]) -> EntityRef:
     """Return the reference of a mapping."""
     unknown = set(members) - {f.name for f in fields(EntityRef)}
     if unknown or "name" not in members:
+        problem = f"got {sorted(map(str, members))}" if unknown else "state its name"
         raise InvalidInput(
-            f"an entity has name, type, aliases and external_ids; got {sorted(map(str, members))}",
-            code="bad_entity",
+            f"an entity has name, type, aliases and external_ids; {problem}", code="bad_entity"
         )
 
     return EntityRef(**members)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from ...resolution.normalize import find_dates
 
@@ -265,45 +265,25 @@ def _english_words(match: re.Match[str]) -> dict[str, str]:
 
 def _german_parts(match: re.Match[str]) -> tuple[int | None, int | None, int | None]:
     """Year, month and day of an absolute date, None for what is not said."""
-    fields = match.groupdict()
-    year = (
-        fields["year"]
-        or fields["day_year"]
-        or fields["month_year"]
-        or fields["only_year"]
-        or fields["bare_year"]
-    )
-    day = fields["day"] or fields["numbered_day"]
-    name = fields["month"] or fields["only_month"]
-    number = fields["numbered_month"]
-    month = _GERMAN_MONTHS.index(name.lower()) + 1 if name else number
-    return int(year) if year else None, int(month) if month else None, int(day) if day else None
+    stated = {name: text for name, text in match.groupdict().items() if text}
+    name = stated.get("month") or stated.get("only_month")
+    if name:
+        stated["numbered_month"] = str(_GERMAN_MONTHS.index(name.lower()) + 1)
+    parts = {key.rpartition("_")[2]: int(text) for key, text in stated.items() if text.isdigit()}
+    return parts.get("year"), parts.get("month"), parts.get("day")
 
 
 # both languages
 
 
-class DayFinder(Protocol):
-    """Finds the first day that a sentence names."""
-
-    def __call__(self, sentence: str, now: datetime, *, is_ahead: bool = False) -> SaidDay | None:
-        """Of days without a year the last, or with `is_ahead` the next."""
-        ...
-
-
-class DayBehind(Protocol):
-    """Finds the day that comes after `until` or `from`."""
-
-    def __call__(self, sentence: str, preposition: str, now: datetime) -> SaidDay | None:
-        """The day, or None where none comes after the preposition."""
-        ...
-
-
 class DateReader(NamedTuple):
     """How one language says days."""
 
-    said: DayFinder
-    behind: DayBehind
+    said: Callable[..., SaidDay | None]
+    """The first day that a sentence names: of days without a year the last, or with `is_ahead` the
+    next."""
+    behind: Callable[[str, str, datetime], SaidDay | None]
+    """The day that comes after `until` or `from`."""
 
 
 DATE_READERS: Final[Mapping[str, DateReader]] = {

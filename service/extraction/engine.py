@@ -48,7 +48,7 @@ _EXCEPTIONS: Final = {"FOODS": "no_food", "ALLERGENS": "no_allergy"}
 _LISTED: Final = re.compile(r",? (?:and|or|und|oder) [A-Z]")
 _GROUP: Final = re.compile(r"([A-Z_]+)_\d+")
 
-_TIMELESS: Final = frozenset({"birthday", "full_name", "alias"})
+_TIMELESS: Final = frozenset({"birthday", "birthplace", "full_name", "alias"})
 """Slots whose values hold for good."""
 _OPPOSITES: Final = {"likes": "dislikes", "dislikes": "likes"}
 _FORMER: Final = frozenset({"employer", "home", "title", "office", "manager", "team", "diet"})
@@ -57,12 +57,15 @@ _SINGLE: Final = _FORMER | {"partner", "full_name", "timezone"}
 _LACKED: Final = frozenset({"diet", "language", "health_condition", "medication", "vehicle"})
 """Slots that a plain negation ends only where something is known."""
 _THING_SLOTS: Final = frozenset({"likes", "dislikes", "avoids", "allergy"})
+_MANNERS: Final = frozenset({"preferred_language", "response_length", "response_style"})
+_REQUESTED: Final = _MANNERS | {"answer_rule", "alias", "todo"}
+"""Slots that a polite question to the assistant fills."""
 _AHEAD: Final = frozenset({"plan", "goal", "appointment"})
 """Slots whose words name the day of something to come."""
 _LISTS: Final = frozenset(
     {"NAMES", "LANGUAGES", "ILLNESSES", "DRUGS", "THINGS", "FOODS", "ALLERGENS"}
 )
-_NAMES: Final = frozenset({"NAME", "NAMES", "FULL_NAME", "PLACE"})
+_NAMES: Final = frozenset({"NAME", "NAMES", "FULL_NAME"})
 _THINGS: Final = frozenset({"THING", "THINGS", "FOODS", "ALLERGENS"})
 
 
@@ -169,13 +172,14 @@ class SentenceReading:
     def claims(self) -> list[ExtractedClaim]:
         """The claims of the sentence, or what it takes back."""
         person, self.person = self.person, None
-        if self._text.rstrip(" \"')").endswith("?"):
-            return []
-
+        is_question = self._text.rstrip(" \"')").endswith("?")
         found: dict[ExtractedClaim, None] = {}
         for name in LANGUAGE_FILES:
             language = _language(name)
-            if not language.is_spoken(self._text):
+            requested = list(self._requested(language))
+            if requested:
+                return requested
+            if is_question or not language.is_spoken(self._text):
                 continue
             taken_back = language.withdrawal(self._text)
             if taken_back is not None:
@@ -186,6 +190,14 @@ class SentenceReading:
         if len(self._named) == 1:
             (self.person,) = self._named
         return list(found)
+
+    def _requested(self, language: Grammar) -> Iterator[ExtractedClaim]:
+        """What a polite question asks of the assistant, or what it is asked to stop."""
+        for name, slots in (("polite", _REQUESTED), ("stops", _MANNERS)):
+            for claim in self._read(language.request(name, self._text)):
+                if claim.slot in slots and claim.op == "assert" and claim.subject is None:
+                    claim = replace(claim, start=0, end=len(self._text))
+                    yield replace(claim, op="deny", if_known=True) if name == "stops" else claim
 
     def _said(self, language: Grammar, person: str | None) -> Iterator[ExtractedClaim]:
         text = self._text
@@ -211,7 +223,7 @@ class SentenceReading:
 
     def _relatives(self, language: Grammar, clause: Clause) -> Iterator[ExtractedClaim]:
         """Who is named behind a word of kin."""
-        for match in language.relatives.finditer(self._text, clause.start, clause.end):
+        for match in language.raw("relative").finditer(self._text, clause.start, clause.end):
             slot = language.slot_of_kin(match["kin"])
             lead = self._text[clause.start : match.start()]
             tail = self._text[match.end("name") : clause.end].lstrip(" ,")
@@ -372,9 +384,7 @@ class SentenceReading:
             yield replace(claim, start=claim.start + shift, end=claim.end + shift)
 
     def _read(self, sentence: str) -> list[ExtractedClaim]:
-        if not sentence:
-            return []
-        return SentenceReading(sentence, sentence, self.at, None).claims()
+        return SentenceReading(sentence, sentence, self.at, None).claims() if sentence else []
 
 
 def _parts_of(language: Grammar, kind: str, value: str) -> Iterator[str]:
@@ -384,6 +394,8 @@ def _parts_of(language: Grammar, kind: str, value: str) -> Iterator[str]:
     for part in PARTS.split(value) if kind in _LISTS and not is_one else [value]:
         part = part.strip(" .,")
         if kind in _NAMES and not language.is_name(part):
+            return
+        if kind == "PLACE" and not language.is_place(part):
             return
         if kind == "JOB" and not language.is_job(part):
             return
@@ -522,7 +534,6 @@ def _is_bounded(hit: RowMatch) -> bool:
 
 def _is_limited(language: Grammar, lead: str, tail: str) -> bool:
     """Whether what stands before or directly behind a name limits what the name is for."""
-    for limit in map(language.word, ("bound", "until", "added", "purpose")):
-        if limit.search(lead) or limit.match(tail):
-            return True
-    return language.word("gone").match(tail) is not None
+    limits = map(language.word, ("bound", "until", "added", "purpose"))
+    is_bound = any(limit.search(lead) or limit.match(tail) for limit in limits)
+    return is_bound or language.word("gone").match(tail) is not None

@@ -159,10 +159,8 @@ class Grammar:
         self._bes: list[RowWording] = []
         self._verbs: dict[str, list[tuple[RowWording, str]]] = {}
         forms = _german_forms if self._words["verb_second"] else _english_forms
-        irregular: dict[str, str] = {}
-        for verb in tables["irregular"]["forms"].split(","):
-            base, _, others = verb.strip().partition(" ")
-            irregular[base] = others
+        verbs: list[str] = tables["irregular"]["forms"].split(",")
+        irregular = dict(verb.strip().split(" ", 1) for verb in verbs)
         for members in tables["table"]["fact"]:
             row = SlotRow(**members)
             if row.say:
@@ -271,6 +269,11 @@ class Grammar:
             return False
         return not self.words_of("stop_names").issuperset(words)
 
+    def is_place(self, value: str) -> bool:
+        """Whether a name may be a place: "I moved in May" names none."""
+        month = self.pattern(self._kinds["month"], r"(?: \d+)?$").match(value)
+        return month is None and self.is_name(value)
+
     def capitalised(self, sentence: str) -> str:
         """A sentence that is typed small, with capitals on what it says is a name."""
 
@@ -314,12 +317,15 @@ class Grammar:
                 return "" if slot == "other" else slot
         return ""
 
-    @cached_property
-    def relatives(self) -> re.Pattern[str]:
-        """A word of kin and the name behind it."""
-        return self.raw("relative")
-
     # clauses
+
+    def request(self, name: str, sentence: str) -> str:
+        """A request as one that is said plainly; empty for a sentence that is none."""
+        match = self.raw(name).fullmatch(sentence)
+        if match is None:
+            return ""
+        courtesy = self._words["courtesy"].partition("|")[0]
+        return " ".join(filter(None, (courtesy, match.groupdict().get("verb"), match["clause"])))
 
     def is_time(self, phrase: str) -> bool:
         """Whether a phrase says when."""
@@ -364,7 +370,10 @@ class Grammar:
         """Where a clause ends and the next begins; whether that one has no subject, and which."""
         start, subject = 0, None
         for joint in self.raw("joint").finditer(sentence, 0, end):
-            if self.raw("lead_alone").fullmatch(sentence, start, joint.start()):
+            # "In March I left Barclays and joined Monzo": a phrase with a subject is a clause.
+            frame = self.raw("frame").match(sentence, start, joint.start())
+            has_subject = frame is not None and frame["me"] is not None
+            if not has_subject and self.raw("lead_alone").fullmatch(sentence, start, joint.start()):
                 continue
             is_open = self.raw("opens").match(sentence, joint.end(), end) is not None
             # "bodies, like the council" likes nothing.

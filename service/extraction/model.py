@@ -31,7 +31,7 @@ from .claims import (
     fitting_claims,
 )
 from .engine import RuleExtractor
-from .providers import BrokenAnswer, ClaimProposal, Provider
+from .providers import BrokenAnswer, Provider
 
 _MOST_CLAIMS: Final = 64
 """Of a text."""
@@ -152,9 +152,8 @@ class ModelExtractor:
 
     def _propose(self, text: str, context: ExtractionContext) -> Extraction:
         slots = offered_slots(context)
-        proposals: list[ClaimProposal] = []
-        for request in requests_of(text, context, slots, most=PIECE):
-            proposals.append(self._provider.propose(*request))
+        requests = requests_of(text, context, slots, most=PIECE)
+        proposals = [self._provider.propose(*request) for request in requests]
 
         candidates: list[object] = []
         for proposal in proposals:

@@ -28,7 +28,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeGuard, cast
@@ -42,12 +42,15 @@ from ..visual.zone import zone_named
 Row = Mapping[str, str]
 """The cells of a row by the name of their column."""
 
-_COLUMN: Final = re.compile(r"\{([^{}]+)\}")
+_COLUMN: Final = re.compile(r"\{\s*([^{}]+?)\s*\}")
+_EPOCH: Final = re.compile(r"\d{10}(?:\d{3})?")
 _TIMES: Final = ("valid_from", "valid_until", "recorded_at")
 _ENDS: Final = frozenset({"infinity", "-infinity"})
 _TEXTS: Final = ("delimiter", "encoding", "decimal", "zone", "ambiguous")
 _ISO_DATES: Final = ("%Y-%m-%d", "%Y-%m", "%Y")
 _VALUE_TYPE: Final = "value_type"
+_FIELD_TYPES: Final = {"confidence": "number", "source_authority": "number", "planned": "boolean"}
+"""Fields of an event that are no texts, and what reads their cells."""
 _ANY_CELL: Final = "*"
 _TRUE: Final = frozenset({"true", "yes", "1"})
 _FALSE: Final = frozenset({"false", "no", "0"})
@@ -77,10 +80,7 @@ class CsvMapping:
 
     def columns(self) -> set[str]:
         """Every column that the mapping reads."""
-        columns = _columns_of(self.common)
-        for template in self.event:
-            columns |= _columns_of(template)
-        return columns | self.values.keys()
+        return _columns_of([self.common, *self.event]) | self.values.keys()
 
     def events(self, row: Row) -> list[dict[str, Any]]:
         """The events of a row, in the order of the mapping.
@@ -89,12 +89,8 @@ class CsvMapping:
             InvalidInput: `bad_time`, `bad_value`, with the field.
         """
         row = {column: self._meaning(column, cell) for column, cell in row.items()}
-        events: list[dict[str, Any]] = []
-        for template in self.event:
-            event = self._event({**self.common, **template}, row)
-            if event is not None:
-                events.append(event)
-        return events
+        events = (self._event({**self.common, **template}, row) for template in self.event)
+        return [event for event in events if event is not None]
 
     def _meaning(self, column: str, cell: str) -> str:
         """What a cell stands for; an empty one stays empty."""
@@ -124,9 +120,10 @@ class CsvMapping:
             if isinstance(event.get(name), str):
                 event[name] = self._time(event[name], name)
 
-        kind = template.get(_VALUE_TYPE)
-        if kind is not None and isinstance(event.get("value"), str):
-            event["value"] = self._value(event["value"], str(kind))
+        kinds = {**_FIELD_TYPES, "value": str(template.get(_VALUE_TYPE, "string"))}
+        for name, kind in kinds.items():
+            if isinstance(event.get(name), str):
+                event[name] = self._value(event[name], kind, name)
 
         return {name: part for name, part in event.items() if part is not None}
 
@@ -135,6 +132,9 @@ class CsvMapping:
         # Open ends are words of the import format, whatever the form of the table's times.
         if text in _ENDS:
             return text
+        # A number is an epoch: seconds, or milliseconds.
+        if not self.dates and _EPOCH.fullmatch(text):
+            return datetime.fromtimestamp(int(text[:10]), UTC).isoformat()
 
         for form in self.dates or _ISO_DATES:
             try:
@@ -144,7 +144,7 @@ class CsvMapping:
             length = _date_length(form)
             if length and not (field == "recorded_at" and length < len("2026-06-01")):
                 date = moment.date().isoformat()[:length]
-                return f"{date}[{self.zone}]" if self.zone else date
+                return f"{date}[{self.zone}]" if self.zone and field in _TIMES else date
             if self.dates:
                 return self._in_zone(moment, text, field)
 
@@ -176,7 +176,9 @@ class CsvMapping:
         zone = ZoneInfo(self.zone)
         return local_time(moment, zone, field, ambiguous=self.ambiguous).isoformat()
 
-    def _value(self, text: str, kind: str) -> Any:
+    def _value(self, text: str, kind: str, field: str) -> Any:
+        if kind == "date":
+            return self._time(text, field)
         try:
             return _VALUES[kind](_plain_number(text, self.decimal) if kind in _NUMBERS else text)
         except (ValueError, RecursionError) as error:
@@ -184,9 +186,9 @@ class CsvMapping:
                 ', or state decimal = "," or "."' if kind in _NUMBERS and not self.decimal else ""
             )
             raise InvalidInput(
-                f"value {text!r} is no {kind}; mend the cell, leave it empty{sign}",
+                f"{field} {text!r} is no {kind}; mend the cell, leave it empty{sign}",
                 code="bad_value",
-                field="value",
+                field=field,
             ) from error
 
 
@@ -209,13 +211,14 @@ def fill_template(template: Any, row: Row) -> Any:
 
     >>> row = {"First": "Sam", "Last": ""}
     >>> fill_template({"name": "{First} {Last}", "aliases": ["{Short}"]}, row)
-    {'name': 'Sam', 'aliases': []}
+    {'name': 'Sam'}
+    >>> fill_template({"name": "{Last}", "type": "person"}, row)
     """
-    if isinstance(template, str):
-        names = _COLUMN.findall(template)
-        if names and not any(row.get(name, "").strip() for name in names):
-            return None
+    names = _columns_of(template)
+    if names and not any(row.get(name, "").strip() for name in names):
+        return None
 
+    if isinstance(template, str):
         # An empty cell leaves the space next to it. A text without columns stays as it was stated.
         text = _COLUMN.sub(lambda match: row.get(match[1], "").strip(), template)
         return text.strip() if names else text
@@ -223,7 +226,7 @@ def fill_template(template: Any, row: Row) -> Any:
     if isinstance(template, Mapping):
         members = cast("Mapping[str, Any]", template)
         parts = {name: fill_template(part, row) for name, part in members.items()}
-        return {name: part for name, part in parts.items() if part is not None} or None
+        return {name: part for name, part in parts.items() if part is not None}
 
     if _is_list(template):
         entries = [fill_template(part, row) for part in template]
@@ -339,14 +342,8 @@ def _columns_of(template: Any) -> set[str]:
     if isinstance(template, str):
         return set(_COLUMN.findall(template))
     if isinstance(template, Mapping):
-        parts = list(cast("Mapping[str, Any]", template).values())
-    else:
-        parts = template if _is_list(template) else []
-
-    columns: set[str] = set()
-    for part in parts:
-        columns |= _columns_of(part)
-    return columns
+        template = [*cast("Mapping[str, Any]", template).values()]
+    return set[str]().union(*map(_columns_of, template if _is_list(template) else ()))
 
 
 def _truth(text: str) -> bool:
@@ -384,6 +381,7 @@ _VALUES: Final[Mapping[str, Callable[[str], Any]]] = {
     "integer": int,
     "number": _number,
     "boolean": _truth,
+    "date": str,
     "json": partial(json_of, place="the cell", code="bad_value"),
 }
 """The words of `value_type`, each with what reads a cell."""

@@ -409,7 +409,21 @@ def table_lines(path: str | Path, mapping: str | Path | Mapping[str, Any] | None
     custom_mapping = None if mapping is None else read_mapping(mapping)
     delimiter = "\t" if ".tsv" in str(path).lower() else ","
     with stream_of(path) as raw:
-        yield from _csv_lines(raw, custom_mapping, delimiter)
+        if custom_mapping and cast("Any", raw).peek(1).lstrip(b"\xef\xbb\xbf \r\n")[:1] == b"{":
+            yield from mapped_rows(_lines(raw, LINE_BYTES), custom_mapping, is_retry=False)
+        else:
+            yield from _csv_lines(raw, custom_mapping, delimiter)
+
+
+def _cells(members: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:
+    """The members of an object as text; those of an inner object are named `outer.inner`."""
+    for name, member in members.items():
+        if isinstance(member, dict):
+            yield from _cells(cast("dict[str, Any]", member), f"{path}{name}.")
+        elif member is None or isinstance(member, str):
+            yield path + name, member or ""
+        else:
+            yield path + name, json.dumps(member, ensure_ascii=False)
 
 
 def _csv_lines(raw: IO[bytes], custom_mapping: CsvMapping | None, delimiter: str) -> Iterator[Line]:
@@ -419,35 +433,48 @@ def _csv_lines(raw: IO[bytes], custom_mapping: CsvMapping | None, delimiter: str
         delimiter = custom_mapping.delimiter
 
     rows = csv.reader(_texts(raw, encoding), delimiter=delimiter, strict=True)
-    header: Sequence[str] = next((cells for _, cells in _records(rows)), ())
+    # Some spreadsheets name the delimiter in a row before the header.
+    tables = (cells for _, cells in _records(rows) if not cells[0].startswith("sep="))
+    titles = next(tables, list[str]())
+    header = [title.strip() for title in titles]
     if custom_mapping is None and "subject" not in {c.partition(".")[0] for c in header}:
         check_form(delimiter.join(header), delimiter.join(header))
     mapping = custom_mapping or header_mapping(header)
     _check_header(header, mapping, is_custom=custom_mapping is not None)
 
     for number, cells in _records(rows):
-        yield from _events(number, cells, header, mapping)
+        # Where several exports are joined to one file, the header is there again.
+        if cells != titles:
+            yield from _events(number, cells, header, mapping)
 
 
-def mapped_rows(lines: Iterable[Line], source: str | Path | Mapping[str, Any]) -> Iterator[Line]:
-    """Yield the events of rows that stand as JSON, and any other line as it is.
+def mapped_rows(
+    lines: Iterable[Line], mapping: CsvMapping, *, is_retry: bool = True
+) -> Iterator[Line]:
+    """Yield the events of rows that are JSON objects; in a retry any other line as it is.
 
     Raises:
-        NotFound: `unknown_file`.
-        InvalidInput: `bad_mapping`.
+        InvalidInput: `unknown_column` for a column that no row has.
     """
-    mapping = read_mapping(source)
+    columns: dict[str, None] = {}
     for line in lines:
         try:
-            row = json_object(line.text)
+            members = json_object(line.text)
         except InvalidInput:
-            row = {}
+            yield line  # reading it refuses it
+            continue
         # A refused event has fields of an event; a refused row has cells under its columns.
-        is_row = bool(row) and not EVENT_FIELDS.issuperset(row)
-        if is_row and all(isinstance(cell, str) for cell in row.values()):
-            yield from _events(line.number, list(row.values()), list(row), mapping)
-        else:
+        is_event = EVENT_FIELDS.issuperset(members) or not all(
+            isinstance(cell, str) for cell in members.values()
+        )
+        if is_retry and is_event:
             yield line
+            continue
+        row = dict(_cells(members, ""))
+        columns.update(dict.fromkeys(row))
+        yield from _events(line.number, list(row.values()), list(row), mapping)
+    if not is_retry:
+        _check_header(list(columns), mapping, is_custom=True)
 
 
 def _events(
@@ -538,7 +565,9 @@ def _check_header(header: Sequence[str], mapping: CsvMapping, *, is_custom: bool
     Raises:
         InvalidInput: `bad_file`, `unknown_column`.
     """
-    duplicates = sorted({name for name in header if header.count(name) > 1})
+    # An export may repeat a column of several values; a mapping need not read it.
+    columns = mapping.columns() if is_custom else header
+    duplicates = sorted({name for name in columns if header.count(name) > 1})
     if duplicates or not header:
         problem = (
             f"a column occurs twice: {', '.join(duplicates[:5])}"
@@ -550,7 +579,7 @@ def _check_header(header: Sequence[str], mapping: CsvMapping, *, is_custom: bool
         )
 
     if is_custom:
-        strange = sorted(mapping.columns() - set(header))
+        strange = sorted(set(columns) - set(header))
         known: Sequence[str] = header
     else:
         strange = [name for name in header if name.partition(".")[0] not in EVENT_FIELDS]

@@ -8,7 +8,7 @@ Checklist: C-034 to C-036, C-046.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -17,7 +17,9 @@ from urllib.parse import quote
 
 from ...compiler.request.parse import read_turns
 from ...compiler.request.request import Role
+from ...compiler.text.directives import are_opposite, directive_of
 from ...resolution.keys import is_id
+from ...schema.answers import SlotState
 from ...schema.claim import UNKNOWN_AUTHOR
 from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput, TenureError
@@ -36,6 +38,7 @@ from ..extraction.claims import (
     ExtractionContext,
     PaidExtractor,
 )
+from ..extraction.shipped_language import shipped_language
 from ..reading.mentions import MentionFinder, StatedMentions
 from ..reading.view import EntityLike, pinned
 from .lines import STDIN, Reading
@@ -44,6 +47,7 @@ from .trust import may_direct
 from .withdrawal import WithdrawalReader, changed_on, is_meant, tells_of
 from .write import Writer, by_author
 
+_ANSWER_RULE: Final = "answer_rule"
 _NO_SPEAKER: Final = (
     "no claims were looked for: the text has no speaker; say whose words it holds "
     "(speaker= in Python, speaker over HTTP, --speaker on the command line)"
@@ -58,11 +62,11 @@ class Observation:
     """What was said, by whom, where and when."""
 
     text: str
-    speaker: EntityLike | None
-    source_origin: str
-    at: Moment
-    why_it_matters: str | None
-    applicable_task_types: Sequence[str]
+    speaker: EntityLike | None = None
+    source_origin: str = "chat://local"
+    at: Moment = None
+    why_it_matters: str | None = None
+    applicable_task_types: Sequence[str] = ()
     mentions: StatedMentions = ()
     layer: StateLayer = StateLayer.USER
     """Of the passage and its claims."""
@@ -351,13 +355,12 @@ class Observer(Caller):
         if claim.is_withdrawal:
             return withdrawals.meant_claims(claim, subject, scope, observation.at)
         if claim.op != "deny":
-            is_known = not claim.if_known or withdrawals.was_known(claim, subject, scope)
-            return [self._as_changed(claim, subject, observation.at)] if is_known else []
+            if claim.if_known and not withdrawals.was_known(claim, subject, scope):
+                return []
+            claim = self._as_changed(claim, subject, observation.at)
+            return [*self._denied_rules(claim, subject, observation.at), claim]
 
-        with self._reading() as reader:
-            view = pinned(self._backend, self.principal, reader, observation.at, None)
-            state = view.slot(subject, claim.slot)
-
+        state = self._state(claim.slot, subject, observation.at)
         began = {str(candidate.value): candidate.valid_from for candidate in state.candidates}
         meant_claims: list[ExtractedClaim] = []
         for name in map(str, state.values):
@@ -376,11 +379,26 @@ class Observer(Caller):
         if claim.valid_from is None or is_bounded or self._words_now().slots[claim.slot].many:
             return claim
 
-        with self._reading() as reader:
-            view = pinned(self._backend, self.principal, reader, said_at, None)
-            candidates = view.slot(subject, claim.slot).candidates
+        candidates = self._state(claim.slot, subject, said_at).candidates
         days = [changed_on(claim.valid_from, candidate.valid_from) for candidate in candidates]
         return replace(claim, valid_from=None) if None in days else claim
+
+    def _denied_rules(
+        self, claim: ExtractedClaim, subject: EntityLike, said_at: Moment
+    ) -> Iterator[ExtractedClaim]:
+        """The rules for answers that end because the same speaker now states the opposite."""
+        if claim.slot != _ANSWER_RULE:
+            return
+        rule = directive_of(str(claim.value), shipped_language())
+        for value in map(str, self._state(claim.slot, subject, said_at).values):
+            if are_opposite(rule, directive_of(value, shipped_language())):
+                yield replace(claim, value=value, op="deny")
+
+    def _state(self, slot: str, subject: EntityLike, said_at: Moment) -> SlotState:
+        """What is known of a slot at the moment of speaking."""
+        with self._reading() as reader:
+            view = pinned(self._backend, self.principal, reader, said_at, None)
+            return view.slot(subject, slot)
 
     def passage(self, observation: Observation, scope: Scope | None = None) -> Write:
         """The write of a text itself, without what it says.

@@ -17,6 +17,7 @@ from ...compiler.safety.credentials import find_credentials, masked_credentials
 from ...schema.errors import InvalidInput, TenureError, Unavailable
 from ...schema.records import short_repr
 from ...store.transfer.whole_file import whole_file
+from .csv_mapping import read_mapping
 from .lines import STDIN, Line, at_line, json_object, mapped_rows, opened
 
 REJECTS: Final = ".rejects.jsonl"
@@ -182,7 +183,7 @@ def reject_lines(
     """
     with opened(path) as lines:
         rejects = _lines_of(lines)
-        yield from rejects if mapping is None else mapped_rows(rejects, mapping)
+        yield from rejects if mapping is None else mapped_rows(rejects, read_mapping(mapping))
 
 
 def _lines_of(records: Iterable[Line]) -> Iterator[Line]:

@@ -38,17 +38,7 @@ TEXTS_AHEAD: Final = 8
 """Texts for each request at a time that are prepared together: they see the names known before."""
 
 _FIELDS: Final = frozenset(
-    {
-        "observe",
-        "speaker",
-        "at",
-        "source_origin",
-        "why_it_matters",
-        "applicable_task_types",
-        "layer",
-        "decay_rule",
-        "idempotency_key",
-    }
+    {"observe", *Observation.__dataclass_fields__.keys() - {"text", "mentions"}}
 )
 
 Task: TypeAlias = TextQuestion | TextReading | TenureError | None
@@ -85,17 +75,9 @@ def observations_of(members: Mapping[str, Any], observer: Observer) -> list[Obse
         check_entity(fields["speaker"], "speaker")
         mention(fields["speaker"])
 
-    frame = Observation(
-        text="",
-        speaker=fields.get("speaker"),
-        source_origin=fields.get("source_origin", "chat://local"),
-        at=fields.get("at"),
-        why_it_matters=fields.get("why_it_matters"),
-        applicable_task_types=fields.get("applicable_task_types", ()),
-        layer=parse(StateLayer, fields.get("layer", StateLayer.USER.value)),
-        decay_rule=fields.get("decay_rule"),
-        idempotency_key=fields.get("idempotency_key"),
-    )
+    frame_fields = {name: value for name, value in fields.items() if name != "observe"}
+    layer = parse(StateLayer, frame_fields.pop("layer", StateLayer.USER.value))
+    frame = Observation(text="", layer=layer, **frame_fields)
     if isinstance(content, list):
         return observer.observations(cast("list[Mapping[str, Any]]", content), frame)
     if not content.strip():

@@ -105,8 +105,7 @@ def _winning(heads: Sequence[Version]) -> tuple[Version, ...]:
 
 def _standing(rows: Sequence[Version]) -> _Standing:
     lead: Claim = max(map(attrgetter("row.claim"), rows), key=attrgetter("key"))
-    specificity = rows[0].details.scope.specificity
-    return _Standing(tuple(rows), (-lead.level, specificity, lead.since_us))
+    return _Standing(tuple(rows), (-lead.level, rows[0].details.scope.specificity, lead.since_us))
 
 
 def _state(rows: Sequence[Version], shape: Shape | None, at_us: int) -> SlotState:
@@ -118,6 +117,7 @@ def _state(rows: Sequence[Version], shape: Shape | None, at_us: int) -> SlotStat
         return replace(UNKNOWN, reason="withheld")
 
     value_of = shape.value if shape else plain_value
+    certain = map(attrgetter("details.certain_us"), rows)
     # The stretch on which all of them stand.
     latest = max(rows, key=attrgetter("row.interval.start_us"))
     state = SlotState(
@@ -127,7 +127,7 @@ def _state(rows: Sequence[Version], shape: Shape | None, at_us: int) -> SlotStat
         valid_from=moment(latest.row.interval.start_us),
         valid_until=moment(min(map(attrgetter("row.interval.end_us"), rows))),
         precision=latest.precision,
-        possibly=any(at_us < (version.details.certain_us or 0) for version in rows),
+        possibly=any(at_us < certain_us for certain_us in certain if certain_us is not None),
     )
     if any(map(attrgetter("erased"), rows)):
         return replace(state, status=SlotStatus.ERASED, reason="erased")

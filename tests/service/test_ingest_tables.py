@@ -3,6 +3,7 @@
 import gzip
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,45 @@ BAD_TABLES: list[tuple[str, dict[str, Any] | None, str, str]] = [
     (PEOPLE, MAPPING | {"zone": "Europe/Bern"}, "bad_mapping", "no time zone"),
     (PEOPLE, MAPPING | {"event": [{"value_type": "numbr"}]}, "bad_mapping", "'number'"),
 ]
+
+
+EXPORT = """\
+sep=;
+ Key ;Label;Label;Assignee;Born;Sure
+K-1;a;b;Sara Lund;03.04.1979;0,9
+ Key ;Label;Label;Assignee;Born;Sure
+K-2;;;;;
+"""
+ASSIGNEE = {"name": "{Assignee}", "type": "person"}
+EXPORT_EVENTS: list[dict[str, Any]] = [
+    {"slot": "status", "value": "open", "confidence": "{Sure}"},
+    {"slot": "owner", "value": ASSIGNEE},
+    {"subject": ASSIGNEE, "slot": "birthday", "value": "{Born}", "value_type": "date"},
+]
+
+
+def test_an_export_with_repeated_columns_and_headers_is_read(
+    memory: Memory, tmp_path: Path
+) -> None:
+    common = {"subject": {"name": "issue {Key}", "type": "project"}}
+    mapping = {"delimiter": ";", "decimal": ",", "zone": "Europe/Oslo", "dates": "%d.%m.%Y"}
+    mapping |= {"common": common, "event": EXPORT_EVENTS}
+    report = memory.ingest(saved(tmp_path, EXPORT), mapping=mapping)
+    # The second issue has no assignee: an entity of empty cells is no value.
+    assert (report.events, report.refused) == (4, 0)
+    assert len(memory.entities.list()) == 3
+    assert memory.as_of().value("Sara Lund", "birthday") == "1979-04-03"
+
+
+def test_a_mapping_reads_nested_json_objects(memory: Memory, tmp_path: Path) -> None:
+    rows = [{"user": {"name": "Ava Lindt"}, "title": "smith", "at": 1767225600}, {"user": None}]
+    path = saved(tmp_path, "\n".join(map(json.dumps, rows)), "people.jsonl")
+    event = {"subject": "{user.name}", "slot": "title", "value": "{title}", "valid_from": "{at}"}
+    assert memory.ingest(path, mapping={"event": [event]}).events == 1
+    (stretch,) = memory.as_of().timeline("Ava Lindt", "title")
+    assert stretch.valid_from == datetime(2026, 1, 1, tzinfo=UTC)
+    with refused(InvalidInput, "unknown_column", match="'post.role'"):
+        memory.ingest(path, mapping={"event": [{**event, "value": "{post.role}"}]})
 
 
 @pytest.mark.parametrize(("text", "mapping", "code", "says"), BAD_TABLES)

@@ -15,25 +15,15 @@ from tenure.tests.service.daily_talk import Talk
         ("I'm allergic to walnuts.", "Which dessert should I bake on Saturday?", "walnuts"),
         ("I can't stand mushrooms.", "Plan a menu for Sunday", "mushrooms"),
         ("I eat gluten-free.", "What could I cook for my parents on Saturday?", "gluten-free"),
-    ],
-)
-def test_a_meal_brings_what_one_does_not_eat(
-    talk: Talk, turn: str, question: str, word: str
-) -> None:
-    talk.say(turn, *SMALL_TALK["en"])
-    assert word in talk.context(question)
-
-
-@pytest.mark.parametrize(
-    ("turn", "question", "word"),
-    [
         ("Ich esse kein Fleisch mehr.", "Was koche ich heute?", "Fleisch"),
         ("Ich bin jetzt Vegetarierin.", "Was gibt es zum Abendessen?", "Vegetarierin"),
         ("Ich hasse Rosenkohl.", "Koch mir etwas Leckeres, ich habe Hunger.", "Rosenkohl"),
     ],
 )
-def test_a_german_meal_does_so_too(talk: Talk, turn: str, question: str, word: str) -> None:
-    talk.say(turn, *SMALL_TALK["de"])
+def test_a_meal_brings_what_one_does_not_eat(
+    talk: Talk, turn: str, question: str, word: str
+) -> None:
+    talk.say(turn, *SMALL_TALK["de" if turn.startswith("Ich") else "en"])
     assert word in talk.context(question)
 
 

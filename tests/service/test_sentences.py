@@ -123,6 +123,15 @@ def test_a_claim_points_at_the_clause_that_says_it() -> None:
     assert quotes["home"].endswith("I live in Leeds")
 
 
+@pytest.mark.parametrize(("wish", "stop", "slot", "values"), data_table("wishes.toml")["wishes"])
+def test_a_wish_that_is_negated_does_not_hold_any_more(
+    memory: tenure.Memory, wish: str, stop: str, slot: str, values: list[str]
+) -> None:
+    for text in (wish, stop):
+        memory.observe(text, speaker="Olga Brandt")
+    assert [*memory.as_of().slot("Olga Brandt", slot).values] == values
+
+
 def test_a_call_name_is_an_alias_and_never_the_full_name(memory: tenure.Memory) -> None:
     memory.write({"name": "Olga Brandt", "type": "person"}, "office", "Turin")
     memory.observe("Call me Vee. I live in Ghent.", speaker="Olga Brandt")

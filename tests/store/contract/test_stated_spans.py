@@ -203,3 +203,11 @@ def test_a_weaker_writer_moves_no_start(memory: Memory) -> None:
         source_origin="agent://a",
     )  # fmt: skip
     assert memory.as_of(valid=MARCH).value("Vera Stolz", "office") == "Turin"
+
+
+def test_a_moment_before_1970_is_certain_unless_its_span_is_not(memory: Memory) -> None:
+    memory.write("Vera Stolz", "office", "Turin", valid_from="1950-06-01")
+    memory.write("Vera Stolz", "office", "Genoa", valid_from="1969")
+    assert not memory.as_of("1960").slot("Vera Stolz", "office").possibly
+    assert memory.as_of("1969-12-31").slot("Vera Stolz", "office").possibly
+    assert not memory.as_of("1970").slot("Vera Stolz", "office").possibly

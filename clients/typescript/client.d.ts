@@ -1838,8 +1838,8 @@ export type ManifestAnswer = {
   envelope_id: string;
   /** Other names of the named entities that were searched for, sorted. */
   expansion: Array<string>;
-  /** Entities of which more is known than was read, sorted. */
-  hubs: Array<string>;
+  /** (entity, slot, facts with the entity as their value) where not all were read, sorted. */
+  hubs: Array<[string, string, number]>;
   key_epoch: number;
   /** Digest of the words by which questions ask. */
   language: string;

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from operator import itemgetter
 
 from ...resolution.compare import TYPO, osa
 from ...resolution.normalize import form_of
@@ -70,7 +71,7 @@ def answers_of(
     if len(ranked.asked_slots) > 1:
         of_others.update(slot for subject, slot in ranked.asked if (subject, slot) in clean)
 
-    hubs = {entity for entity, _, _ in snapshot.hubs}
+    hubs = frozenset(map(itemgetter(0), snapshot.hubs))
     records: list[Asked] = []
     ends = (pair for pair in on_the_way if pair[1] in ranked.asked_slots)
     for subject, slot in dict.fromkeys((*ranked.asked, *ends)):
@@ -233,10 +234,9 @@ def unlisted_line(ranked: Ranked, snapshot: Snapshot) -> str:
 
     Empty where all are listed. Personal data is not counted.
     """
-    listed = Counter(
-        (_entity_value(candidate, snapshot), _slot_of(candidate)[1])
-        for candidate in ranked.candidates
-    )
+    listed: Counter[tuple[str, str]] = Counter()
+    for candidate in ranked.candidates:
+        listed[_entity_value(candidate, snapshot), _slot_of(candidate)[1]] += 1
     parts: list[str] = []
     for entity, slot, count in snapshot.hubs:
         is_asked = slot in ranked.asked_slots or not ranked.asked_slots

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from typing import Final, NamedTuple
 
 from ...resolution.known import Known
@@ -148,7 +149,7 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
             if binding.entities == (root,):
                 mentions.append(binding.mention)
         if language.asked_of("value", mentions, wording):
-            inverse.update((root, slot) for slot in slots)
+            inverse.update(product([root], slots))
         for slot in related_slots:
             if language.asked_of(slot, mentions, wording):
                 inverse.add((root, slot))

@@ -413,8 +413,7 @@ def _record_fields(document: dict[str, Any]) -> dict[str, Any]:
     for name in ("own", "withheld", "withheld_slots", "layer_budgets"):
         document[name] = tuple((key, value) for key, value in document[name])
 
-    # An older manifest names the entities alone.
-    document["hubs"] = tuple(tuple(hub) for hub in document["hubs"] if not isinstance(hub, str))
+    document["hubs"] = tuple(map(tuple, document["hubs"]))
     for name in ("skip", "without", "expansion", "capped", "artifact_uris"):
         document[name] = tuple(document[name])
     return document

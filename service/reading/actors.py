@@ -27,8 +27,11 @@ WRITES: Final = frozenset({"write", "replay"})
 
 def receipts_of(reader: Reader, object_ids: Sequence[str]) -> dict[str, Receipt]:
     """The receipts of writes by object id; of an erased write none is left."""
-    rows = reader.find(RECEIPTS, "object_id", object_ids)
-    return {row.object_id: decode(row.body) for row in rows if row.body}
+    receipts: dict[str, Receipt] = {}
+    for row in reader.find(RECEIPTS, "object_id", object_ids):
+        if row.body:
+            receipts[row.object_id] = decode(row.body)
+    return receipts
 
 
 @dataclass(frozen=True, slots=True)

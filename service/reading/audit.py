@@ -189,11 +189,10 @@ class TransactionLog(ActorReader):
 
         # The subject of a visible object may be named; any other entity by a visible name alone.
         nameable = set(map(register.root, subjects))
-        by_root = {
-            view.entity_id: view.name
-            for view in views
-            if view.aliases or view.entity_id in nameable
-        }
+        by_root: dict[str, str] = {}
+        for view in views:
+            if view.aliases or view.entity_id in nameable:
+                by_root[view.entity_id] = view.name
 
         names = {raw_id: by_root[root] for raw_id, root in roots.items() if root in by_root}
 
@@ -265,10 +264,10 @@ def signs_of(item: ContextObject) -> tuple[AttackSign, ...]:
     # limit of another, a long document would be called too long.
     findings = scan("\n".join(dict.fromkeys(filter(None, texts))), TextChannel.DOCUMENT)
 
-    return tuple(
-        AttackSign(attack=finding.attack, code=finding.code, detail=finding.detail)
-        for finding in findings
-    )
+    signs: list[AttackSign] = []
+    for finding in findings:
+        signs.append(AttackSign(attack=finding.attack, code=finding.code, detail=finding.detail))
+    return tuple(signs)
 
 
 def quarantine_of(item: ContextObject, action_id: str) -> Quarantine:
@@ -344,7 +343,9 @@ class Auditor(Caller):
                 if version.details.slot is not None:
                     rows_of[version.details.slot].append(version)
 
-            history = {slot: self._rows_with_actors(reader, rows) for slot, rows in rows_of.items()}
+            history: dict[str, tuple[HistoryRow, ...]] = {}
+            for slot, rows in rows_of.items():
+                history[slot] = self._rows_with_actors(reader, rows)
             envelopes = self._openable(reader, reader.envelopes_of(list(object_ids)))
 
         return Dossier(history, envelopes)
@@ -357,10 +358,11 @@ class Auditor(Caller):
         actors = self._log.actors(reader, [version.row.tx_start for version in ordered])
 
         values = values_as_said(reader, ordered, self.principal.sight())
-        return tuple(
-            history_row(version, shown_value(version, values), actors.get(version.row.tx_start, ""))
-            for version in ordered
-        )
+        history: list[HistoryRow] = []
+        for version in ordered:
+            actor = actors.get(version.row.tx_start, "")
+            history.append(history_row(version, shown_value(version, values), actor))
+        return tuple(history)
 
     def diff(self, tx1: Moment, tx2: Moment, entity: EntityLike | None) -> tuple[Change, ...]:
         """The visible changes of belief in (tx1, tx2], in order of tx."""
@@ -385,10 +387,10 @@ class Auditor(Caller):
             stamps = [micros(change.tx) for change in changes]
             actors = self._log.actors(reader, stamps)
 
-        return tuple(
-            replace(change, actor=actors[stamp])
-            for change, stamp in zip(changes, stamps, strict=True)
-        )
+        signed_changes: list[Change] = []
+        for change, stamp in zip(changes, stamps, strict=True):
+            signed_changes.append(replace(change, actor=actors[stamp]))
+        return tuple(signed_changes)
 
     def explain(self, object_id: str) -> Explanation:
         """Everything that is known of an object.
@@ -502,8 +504,11 @@ class Auditor(Caller):
         hidden_ends = {row.row.claim.object_id for row in rows} - visible_object_ids(rows)
 
         # An operation such as a merge has an id and no row; it hides nothing.
-        shown_ends = [end for end in edges_by_end if end not in hidden_ends]
-        return tuple(edge for end in shown_ends for edge in edges_by_end[end])
+        visible_edges: list[Edge] = []
+        for end, edges_of_end in edges_by_end.items():
+            if end not in hidden_ends:
+                visible_edges += edges_of_end
+        return tuple(visible_edges)
 
 
 def _open_question(versions: Iterable[Version]) -> str:
@@ -581,8 +586,10 @@ def _verdicts(body: str) -> list[dict[str, Any]]:
 
     # A receipt keeps a relation by position, and these four come first.
     names = ("object_id", "relation", "verdict", "reason")
-    relations = json.loads(body)["relations"]
-    return [dict(zip(names, relation[:4], strict=True)) for relation in relations]
+    verdicts: list[dict[str, Any]] = []
+    for relation in json.loads(body)["relations"]:
+        verdicts.append(dict(zip(names, relation[:4], strict=True)))
+    return verdicts
 
 
 def _changes(

@@ -24,7 +24,7 @@ from ...resolution.names import NameRow, short_id, visible_names, with_visible_n
 from ...resolution.register import Register, Rules
 from ...schema.claim import EMPTY_CONTENT, Edge, Version, is_personal, masked_for
 from ...schema.context_object import ContextObject
-from ...schema.entity import EntityRef
+from ...schema.entity import Entity, EntityRef
 from ...schema.interval import INF_US
 from ...schema.policy import Policy
 from ...schema.principal import EVERYONE_TAG, TENANT_SCOPE, Principal, Sight
@@ -153,8 +153,11 @@ def named_values(
 ) -> Mapping[str, EntityRef]:
     """Entities as the values of an answer, by raw id, under the strongest name that may be seen."""
     roots = {raw_id: register.root(raw_id) for raw_id in raw_ids}
-    known_entities = filter(None, map(register.entity, roots.values()))
-    entities = {entity.entity_id: entity for entity in known_entities}
+    entities: dict[str, Entity] = {}
+    for root in roots.values():
+        known_entity = register.entity(root)
+        if known_entity is not None:
+            entities[root] = known_entity
     visible_entities = with_visible_names(
         Known(entities=entities, canonical=roots), rows, sight
     ).entities
@@ -283,12 +286,12 @@ class Mask:
 
     def without(self, reader: Reader, versions: Iterable[Version]) -> list[Version]:
         """The versions that may be found by what they say."""
-        # In this order: the second question may read the store, the first is a field.
-        return [
-            version
-            for version in versions
-            if not (is_personal(version.details) and self.hides(reader, version))
-        ]
+        rows: list[Version] = []
+        for version in versions:
+            # In this order: the second question may read the store, the first is a field.
+            if not (is_personal(version.details) and self.hides(reader, version)):
+                rows.append(version)
+        return rows
 
 
 def own_entities(reader: Reader, principal: Principal, *, tx_us: int | None = None) -> OwnIds:

@@ -49,6 +49,7 @@ _ENDS: Final = frozenset({"infinity", "-infinity"})
 _TEXTS: Final = ("delimiter", "encoding", "decimal", "zone", "ambiguous")
 _ISO_DATES: Final = ("%Y-%m-%d", "%Y-%m", "%Y")
 _VALUE_TYPE: Final = "value_type"
+_DATE: Final = "date"
 _FIELD_TYPES: Final = {"confidence": "number", "source_authority": "number", "planned": "boolean"}
 """Fields of an event that are no texts, and what reads their cells."""
 _ANY_CELL: Final = "*"
@@ -89,8 +90,12 @@ class CsvMapping:
             InvalidInput: `bad_time`, `bad_value`, with the field.
         """
         row = {column: self._meaning(column, cell) for column, cell in row.items()}
-        events = (self._event({**self.common, **template}, row) for template in self.event)
-        return [event for event in events if event is not None]
+        events: list[dict[str, Any]] = []
+        for template in self.event:
+            event = self._event({**self.common, **template}, row)
+            if event is not None:
+                events.append(event)
+        return events
 
     def _meaning(self, column: str, cell: str) -> str:
         """What a cell stands for; an empty one stays empty."""
@@ -109,8 +114,8 @@ class CsvMapping:
 
     def _event(self, template: Mapping[str, Any], row: Row) -> dict[str, Any] | None:
         # `value_type` says how the cell is read, and is no field of an event.
-        parts = {name: part for name, part in template.items() if name != _VALUE_TYPE}
-        event = {name: fill_template(part, row) for name, part in parts.items()}
+        fields = template.items()
+        event = {name: fill_template(part, row) for name, part in fields if name != _VALUE_TYPE}
 
         # An empty cell says nothing, so that there is no event which could be refused.
         if "value" in template and event["value"] is None:
@@ -177,7 +182,7 @@ class CsvMapping:
         return local_time(moment, zone, field, ambiguous=self.ambiguous).isoformat()
 
     def _value(self, text: str, kind: str, field: str) -> Any:
-        if kind == "date":
+        if kind == _DATE:
             return self._time(text, field)
         try:
             return _VALUES[kind](_plain_number(text, self.decimal) if kind in _NUMBERS else text)
@@ -224,9 +229,12 @@ def fill_template(template: Any, row: Row) -> Any:
         return text.strip() if names else text
 
     if isinstance(template, Mapping):
-        members = cast("Mapping[str, Any]", template)
-        parts = {name: fill_template(part, row) for name, part in members.items()}
-        return {name: part for name, part in parts.items() if part is not None}
+        parts: dict[str, Any] = {}
+        for name, member in cast("Mapping[str, Any]", template).items():
+            part = fill_template(member, row)
+            if part is not None:
+                parts[name] = part
+        return parts
 
     if _is_list(template):
         entries = [fill_template(part, row) for part in template]
@@ -309,7 +317,7 @@ def _mapping_of(source: Any) -> CsvMapping:
     if isinstance(events, Mapping) or not isinstance(events, Sequence):
         raise _bad("each [[event]] is a table of fields")
 
-    templates = tuple(_table(event) for event in cast("Sequence[object]", events))
+    templates = tuple(map(_table, cast("Sequence[object]", events)))
     if not templates:
         raise _bad("state at least one [[event]]: the fields of a fact of each row")
 
@@ -381,7 +389,7 @@ _VALUES: Final[Mapping[str, Callable[[str], Any]]] = {
     "integer": int,
     "number": _number,
     "boolean": _truth,
-    "date": str,
+    _DATE: str,
     "json": partial(json_of, place="the cell", code="bad_value"),
 }
 """The words of `value_type`, each with what reads a cell."""

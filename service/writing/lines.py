@@ -436,7 +436,7 @@ def _csv_lines(raw: IO[bytes], custom_mapping: CsvMapping | None, delimiter: str
     # Some spreadsheets name the delimiter in a row before the header.
     tables = (cells for _, cells in _records(rows) if not cells[0].startswith("sep="))
     titles = next(tables, list[str]())
-    header = [title.strip() for title in titles]
+    header = list(map(str.strip, titles))
     if custom_mapping is None and "subject" not in {c.partition(".")[0] for c in header}:
         check_form(delimiter.join(header), delimiter.join(header))
     mapping = custom_mapping or header_mapping(header)

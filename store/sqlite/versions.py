@@ -15,7 +15,7 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, repeat
 from typing import Final
 
 from ...schema.claim import Permissions, Row, Version
@@ -196,7 +196,7 @@ class Timelines:
                 vids.add(vid)
             if len(visible) > limit:
                 cut = True
-                fans += ((entity_id, slot, count) for slot, count in slots.items())
+                fans += zip(repeat(entity_id), slots, slots.values(), strict=False)
 
         versions = tuple(self._versions_of(self._of_vids(vids, bound), point.tx_us))
         return Page(versions, len(hidden_vids), cut, tuple(sorted(fans)))

@@ -195,7 +195,7 @@ class Grammar:
         row, text = wording
         kinds = set(_PLACEHOLDER.findall(text))
         if kinds & {"THING", "THINGS", "FOODS", "ALLERGENS"}:
-            tail = "thing"
+            tail = "begun" if row.does == "begins" else "thing"
         else:
             tail = "gone" if row.unnamed else "rest" if "REST" in text else "name"
         return self.pattern(text, self._tails[tail])
@@ -203,10 +203,11 @@ class Grammar:
     @cached_property
     def _tails(self) -> Mapping[str, str]:
         after, thing = self._words["after"], self._words["after_thing"]
-        courtesy = self._words["courtesy"]
+        courtesy, begun = self._words["courtesy"], self._words["after_begun"]
         return {
             "name": rf"(?P<tail>(?:,? (?:{after})(?!\w)|[,;:!.)(\u2013\u2014]| - ).*)?$",
             "thing": rf"(?P<tail>(?:,? (?:{thing})(?!\w)|[;:!.)(\u2013\u2014]| - ).*)?$",
+            "begun": rf"(?P<tail>(?:,? (?:{thing}|{begun})(?!\w)|[;:!.)(\u2013\u2014]| - ).*)?$",
             "gone": rf"(?P<tail>(?:,? (?:{self._words['after_gone']})(?!\w)|[,;:!.)]).*)?$",
             "rest": rf"(?P<tail>(?:,? (?:{courtesy})(?!\w))*[ .!]*(?:;.*)?)$",
         }

@@ -402,7 +402,7 @@ def _check_local(origins: Mapping[str, str], values: Mapping[str, Any]) -> Itera
         if key in _NARROWING and type(value) is type(default) and _narrows(value, default):
             continue
         yield (
-            f"{FILE} of this folder may not set {key} to {_shown(value)}: it may choose a store "
+            f"{FILE} of this folder may not set {key}: it may choose a store "
             "below this folder, what is displayed and budgets, and lower limits; name the file "
             "with --config or TENURE_CONFIG if that is meant"
         )

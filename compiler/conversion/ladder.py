@@ -48,8 +48,11 @@ _ADDRESS: Final = re.compile(
 )
 """A web or mail address; names of files and of libraries such as Node.js are none."""
 _TOOL_CALL: Final = re.compile(
-    r"\w\(|\b(?:call|invoke|execute|run|trigger|use|send)\b.{0,40}\b(?:tools?|functions?|commands?"
-    r"|scripts?|api|endpoints?|webhooks?)\b|\b(?:call|invoke|execute|run|trigger)\s+\S*_\w",
+    r"\w\(|\b(?:call|invoke|execute|run|trigger|use|send|rufe?|führe?|starte?|benutze?|verwende"
+    r"|appelle[rz]?|exécute[rz]?|lance[rz]?|utilise[rz]?|llama|ejecuta|usa|chiama|esegui|executa)\b"
+    r".{0,40}\b(?:tools?|functions?|commands?|scripts?|api|endpoints?|webhooks?|werkzeuge?|befehle?"
+    r"|funktion(?:en)?|skripte?|outils?|fonctions?|commandes?|herramientas?|funci[óo]n|comandos?"
+    r"|strumento|funzione|ferramentas?)\b|\b(?:call|invoke|execute|run|trigger)\s+\S*_\w",
     re.IGNORECASE,
 )
 

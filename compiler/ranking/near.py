@@ -27,9 +27,7 @@ _STEPS: Final = 2
 _FAN: Final = 8
 """Facts of one relation from which each counts for less, and the most ends that are ways."""
 _LISTED: Final = 24
-"""The most facts of one relation that a question about their value lists."""
-_HUB: Final = 1_000
-"""Facts that a larger relation is taken to have, so that none of them is near."""
+"""The most facts of one relation that are near their value: more are told by their number."""
 _KINDS: Final[Mapping[SlotKind, int]] = {
     SlotKind.CONTACT: 500_000,
     SlotKind.ATTRIBUTE: 600_000,
@@ -180,20 +178,17 @@ class _Walk:
             strengths.update(ends)
 
     def _nearness(self, edge: EntityEdge, entity: str, strength: int, step: int) -> int:
-        fan = self._fan(edge, entity)
+        fan = self.fans[entity, edge.slot, entity == edge.subject]
+        if entity != edge.subject:
+            fan = max(fan, self.hubs.get((entity, edge.slot), 0))
+            if fan > _LISTED:
+                return 0
         share = strength * min(FULL, FULL * _FAN // fan) // FULL
         if not step:
             return share
         slot = self.slots.get(edge.slot)
         kind = _KINDS.get(slot.kind, FULL) if slot is not None else FULL
         return share * kind // FULL
-
-    def _fan(self, edge: EntityEdge, entity: str) -> int:
-        fan = self.fans[entity, edge.slot, entity == edge.subject]
-        if entity == edge.subject:
-            return fan
-        fan = max(fan, self.hubs.get((entity, edge.slot), 0))
-        return fan if fan <= _LISTED else max(fan, _HUB)
 
     def _ways(self, entity: str) -> frozenset[str]:
         """The facts that lead on: of a large relation only the ends of whom most is known."""

@@ -158,6 +158,7 @@ FOREIGN = "https://foreign.example"
         ("store", 'store = "~/other.db"'),
         ("store", 'store = "link/other.db"'),
         ("store", 'store = "neo4j://foreign.example"'),
+        ("auth.password", '[auth]\npassword = "Lark88"'),
     ],
 )
 def test_a_file_that_nobody_named_decides_no_address_and_no_reader(
@@ -168,6 +169,7 @@ def test_a_file_that_nobody_named_decides_no_address_and_no_reader(
     with refused(InvalidInput, "bad_settings", match="of this folder may not set") as caught:
         load(env={})
     assert key in str(caught.value)
+    assert "Lark88" not in str(caught.value)
 
 
 def test_a_file_that_nobody_named_chooses_display_budgets_and_lower_limits() -> None:

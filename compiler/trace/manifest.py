@@ -410,10 +410,9 @@ def _record_fields(document: dict[str, Any]) -> dict[str, Any]:
         document[name] = tuple((m, tuple(ids), bool(p)) for m, ids, p in document[name])
 
     document["layer_budgets"] = document["layer_budgets"].items()
-    for name in ("own", "withheld", "withheld_slots", "layer_budgets"):
-        document[name] = tuple((key, value) for key, value in document[name])
+    for name in ("own", "withheld", "withheld_slots", "layer_budgets", "hubs"):
+        document[name] = tuple((key, *values) for key, *values in document[name])
 
-    document["hubs"] = tuple(map(tuple, document["hubs"]))
     for name in ("skip", "without", "expansion", "capped", "artifact_uris"):
         document[name] = tuple(document[name])
     return document

@@ -270,7 +270,7 @@ def near_rows(answer: ReadAnswer, tx_us: int) -> Page:
         if claim.visible:
             _add(by_vid, claim.versions(tx_us))
 
-    fans = tuple(sorted(map(tuple, chain.from_iterable(fans_of_entities))))
+    fans = tuple(sorted((raw, slot, count) for raw, slot, count in chain(*fans_of_entities)))
     return Page(_by_vid(by_vid), len(hidden_vids), bool(cut), fans)
 
 

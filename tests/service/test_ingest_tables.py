@@ -181,8 +181,8 @@ def test_an_export_with_repeated_columns_and_headers_is_read(
     memory: Memory, tmp_path: Path
 ) -> None:
     common = {"subject": {"name": "issue {Key}", "type": "project"}}
-    mapping = {"delimiter": ";", "decimal": ",", "zone": "Europe/Oslo", "dates": "%d.%m.%Y"}
-    mapping |= {"common": common, "event": EXPORT_EVENTS}
+    forms = {"delimiter": ";", "decimal": ",", "zone": "Europe/Oslo", "dates": "%d.%m.%Y"}
+    mapping: dict[str, Any] = {**forms, "common": common, "event": EXPORT_EVENTS}
     report = memory.ingest(saved(tmp_path, EXPORT), mapping=mapping)
     # The second issue has no assignee: an entity of empty cells is no value.
     assert (report.events, report.refused) == (4, 0)

@@ -438,7 +438,7 @@ def _csv_lines(raw: IO[bytes], custom_mapping: CsvMapping | None, delimiter: str
     titles = next(tables, list[str]())
     header = list(map(str.strip, titles))
     if custom_mapping is None and "subject" not in {c.partition(".")[0] for c in header}:
-        check_form(delimiter.join(header), delimiter.join(header))
+        check_form(delimiter.join(titles), delimiter.join(titles))
     mapping = custom_mapping or header_mapping(header)
     _check_header(header, mapping, is_custom=custom_mapping is not None)
 

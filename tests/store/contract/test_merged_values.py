@@ -108,10 +108,10 @@ def test_a_compile_names_who_somebody_is_by_now(memory: Memory) -> None:
         return sorted(line.rpartition(" [")[0] for line in text.splitlines() if " | " in line)
 
     said = lines()
-    assert "Nils Berg | manager = Louis Marchand" in said
+    assert f"Nils Berg | manager = Louis Marchand (since {DAYS[0][:10]})" in said
     merge = memory.entities.merge(lou, louis, reason="one person")
     name = memory.as_of().entity(merge.canonical_id).name
-    assert f"Nils Berg | manager = {name}" in lines()
+    assert f"Nils Berg | manager = {name} (since {DAYS[0][:10]})" in lines()
     memory.entities.unmerge(merge.merge_id, reason="two people")
     assert lines() == said
 

@@ -19,7 +19,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import tenure
-from tenure.faces.cli.demo import take_tour
+from tenure.faces.cli.demo import read_handbook, take_tour
 from tenure.faces.http.command import steward_of
 from tenure.schema.principal import OWNER
 from tenure.service.settings import Settings
@@ -73,6 +73,8 @@ def addresses(page: Any, base: str) -> dict[str, str]:
     page.goto(f"{base}/envelopes")
     envelopes = [link.get_attribute("href") for link in page.locator("a[data-row]").all()]
     ids = [link.rpartition("/")[2] for link in envelopes]
+    page.goto(f"{base}/documents")
+    document = page.locator("a[data-row]").first.get_attribute("href")
     page.goto(f"{base}/reviews")
     review = page.get_attribute("a[data-key=o]", "href")
     page.goto(base + entity)
@@ -92,6 +94,8 @@ def addresses(page: Any, base: str) -> dict[str, str]:
         "envelope": envelopes[-1],
         "what-if": f"{envelopes[-1]}/what-if?budget=300",
         "compare": f"/compare?a={ids[1]}&b={ids[0]}",
+        "documents": "/documents",
+        "document": document,
         "health": "/health",
         "missing": "/nothing",
     }
@@ -101,6 +105,7 @@ def take_site(browser: Any, folder: Path) -> None:
     """Take every page of a server in every theme, as far as the first sheet goes."""
     store = folder / "site.db"
     take_tour(str(store), tenant="demo")
+    read_handbook(str(store), tenant="demo")
     steward = steward_of(Settings(tenant="demo"), is_demo=True)
     SITE_PICTURES.mkdir(parents=True, exist_ok=True)
     with (

@@ -199,7 +199,7 @@ def held_value(slot_key: str, value_key: str) -> str:
 def _leave_out(props: Properties) -> None:
     """Take away what the columns read in its absence: a server pays for each property."""
     for name in _OFTEN_EMPTY:
-        if not props[name]:
+        if not props[name] and type(props[name]) is not int:  # 0 is an instant
             del props[name]
 
     for name, original in _COPIES:

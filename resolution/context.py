@@ -171,10 +171,10 @@ def _overlap(rules: Rules, root: str) -> int:
     if not neighbours:
         return 0
 
-    stored_neighbours = rules.around(root)
+    stored_neighbours = rules.neighbours_of(root)
     common = neighbours & stored_neighbours
     # One common neighbour tells little, unless hardly anyone else has it.
-    if len(common) == 1 and len(rules.around(*common)) > RARE_DEGREE:
+    if len(common) == 1 and len(rules.neighbours_of(*common)) > RARE_DEGREE:
         return 0
     return round(1000 * len(common) / len(neighbours | stored_neighbours))
 

@@ -385,7 +385,7 @@ class Rules:
     """Raw ids that the incoming claim relates the mention to."""
     neighbours: frozenset[str] = frozenset()
     """Canonical ids that stand around the mention, where the caller knows them."""
-    around: Callable[[str], frozenset[str]] = lambda _: frozenset()
+    neighbours_of: Callable[[str], frozenset[str]] = lambda _: frozenset()
     """Tells the canonical ids around a candidate from its canonical id."""
     beside: tuple[tuple[str, str], ...] = ()
     """The (raw entity id, norm) pairs of names one step from the neighbours."""

@@ -629,7 +629,7 @@ def _source(alias: Alias, root: str, rules: Rules) -> CandidateSource:
         in_session = "session=" in alias.scope_id
         return CandidateSource.SESSION if in_session else CandidateSource.SCOPED_REGISTER
 
-    if not rules.neighbours.isdisjoint(rules.around(root)):
+    if not rules.neighbours.isdisjoint(rules.neighbours_of(root)):
         return CandidateSource.NEIGHBOURHOOD
 
     return CandidateSource.BLOCKING

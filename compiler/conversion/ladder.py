@@ -31,6 +31,7 @@ from ...schema.vocabulary import Authority, Enforcement, ObjectType, SlotKind
 from ..ir.context import CompileContext
 from ..ir.records import Candidate, EnforcementRule, Via, content_of, version_of
 from ..safety.detect import ScanVerdict, TextChannel, scan, thresholds_of, verdict
+from ..safety.phrases import TOOL_CALL
 from ..text.relevance import one_line
 from ..text.templates import built_in, parts_of, placeholders, taste
 
@@ -47,15 +48,6 @@ _ADDRESS: Final = re.compile(
     re.IGNORECASE,
 )
 """A web or mail address; names of files and of libraries such as Node.js are none."""
-_TOOL_CALL: Final = re.compile(
-    r"\w\(|\b(?:call|invoke|execute|run|trigger|use|send|rufe?|führe?|starte?|benutze?|verwende"
-    r"|appelle[rz]?|exécute[rz]?|lance[rz]?|utilise[rz]?|llama|ejecuta|usa|chiama|esegui|executa)\b"
-    r".{0,40}\b(?:tools?|functions?|commands?|scripts?|api|endpoints?|webhooks?|werkzeuge?|befehle?"
-    r"|funktion(?:en)?|skripte?|outils?|fonctions?|commandes?|herramientas?|funci[óo]n|comandos?"
-    r"|strumento|funzione|ferramentas?)\b|\b(?:call|invoke|execute|run|trigger)\s+\S*_\w",
-    re.IGNORECASE,
-)
-
 _S = SectionName
 
 _KIND_OF_TYPE: Final = {
@@ -103,7 +95,7 @@ def is_directive(text: str) -> bool:
     """
     if len(text) > _VALUE_CHARS or not text.isprintable():
         return False
-    return _ADDRESS.search(text) is None and _TOOL_CALL.search(text) is None
+    return _ADDRESS.search(text) is None and TOOL_CALL.search(text) is None
 
 
 def may_fill(version: Version, value: str, context: CompileContext) -> bool:

@@ -192,16 +192,15 @@ def _origin(group: tuple[Piece, ...]) -> str:
 def _rows(group: tuple[Piece, ...], anchors: Mapping[str, str]) -> str:
     """Return the rows of a shared block: one for each entity, one for each other text."""
     labels: dict[str, list[Piece]] = {}
-    days: Counter[str] = Counter()
     for piece in group:
         if piece.cell:
             labels.setdefault(piece.label, []).append(piece)
-            days.update([piece.date] if piece.date else [])
+    days = Counter(piece.date for piece in group if piece.cell and piece.date)
+    count, day = max(((count, day) for day, count in days.items()), default=(0, ""))
+    most_day = day if count > 1 else ""
 
     # A row stands where its first cell would; the cells that follow were taken with it.
-    day = max(days, key=lambda day: (days[day], day), default="")
-    lines = [f"@ since {day}"] if days[day] > 1 else []
-    most_day = day if lines else ""
+    lines = [f"@ since {most_day}"] if most_day else []
     for piece in group:
         if not piece.cell:
             lines.append(fact_rows([(anchors[piece.object_id], piece.text)]))

@@ -11,7 +11,6 @@ value is shown.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from operator import itemgetter
@@ -234,13 +233,16 @@ def unlisted_line(ranked: Ranked, snapshot: Snapshot) -> str:
 
     Empty where all are listed. Personal data is not counted.
     """
-    listed: Counter[tuple[str, str]] = Counter()
-    for candidate in ranked.candidates:
-        listed[_entity_value(candidate, snapshot), _slot_of(candidate)[1]] += 1
     parts: list[str] = []
     for entity, slot, count in snapshot.hubs:
         is_asked = slot in ranked.asked_slots or not ranked.asked_slots
-        if entity in ranked.seeds and is_asked and count > listed[entity, slot]:
+        if entity not in ranked.seeds or not is_asked:
+            continue
+        listed = sum(
+            (_entity_value(candidate, snapshot), _slot_of(candidate)[1]) == (entity, slot)
+            for candidate in ranked.candidates
+        )
+        if count > listed:
             name = snapshot.known.entities[entity].name
             parts.append(f"{slot.replace('_', ' ')} = {name} ({count})")
     return f"Not all listed: {'; '.join(parts)}." if parts else ""

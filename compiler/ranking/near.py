@@ -27,7 +27,7 @@ _STEPS: Final = 2
 _FAN: Final = 8
 """Facts of one relation from which each counts for less, and the most ends that are ways."""
 _LISTED: Final = 24
-"""The most facts of one relation that are near their value: more are told by their number."""
+"""The most facts of one relation that a context lists for their value."""
 _KINDS: Final[Mapping[SlotKind, int]] = {
     SlotKind.CONTACT: 500_000,
     SlotKind.ATTRIBUTE: 600_000,
@@ -251,7 +251,7 @@ class _Walk:
                 continue
             surely = self.topic.slots[edge.slot].surely
             fan = self.fans[link.entity, edge.slot, is_about]
-            # A list of whom a relation joins is what "who works at Acme?" asks for.
+            # "Who works at Acme?" asks for the whole list.
             is_meant = is_about or (link.entity, edge.slot) in self.topic.inverse
             damping = FULL if is_meant else min(FULL, FULL * _FAN // max(1, fan))
             asked[object_id] = surely * damping // FULL

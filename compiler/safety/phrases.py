@@ -53,11 +53,13 @@ class PhraseRule:
     """Whether the phrase claims a source; else the channel tells direct from indirect."""
 
 
+# Without `importlib.resources`, which loads zipfile and more.
+_TABLES: Final = packaged_table(__package__, "phrases.toml")
+
+
 def _rules() -> Iterator[PhraseRule]:
-    # Without `importlib.resources`, which loads zipfile and more.
-    tables = packaged_table(__package__, "phrases.toml")
-    groups: Mapping[str, str] = tables["groups"]
-    for row in tables["rules"]:
+    groups: Mapping[str, str] = _TABLES["groups"]
+    for row in _TABLES["rules"]:
         source = "|".join(row["patterns"])
         for name, words in groups.items():
             source = source.replace(f"<<{name}>>", words)
@@ -65,6 +67,9 @@ def _rules() -> Iterator[PhraseRule]:
         head = row["code"], row["severity"], row["reason"]
         yield PhraseRule(*head, needs, pattern, forges=row.get("forges", False))
 
+
+TOOL_CALL: Final = re.compile(_TABLES["tool_call"], re.IGNORECASE)
+"""A call of a tool, in words or in code, in text as it was written."""
 
 PHRASE_RULES: Final = tuple(_rules())
 """All phrase rules, in the order of their findings."""

@@ -58,8 +58,16 @@ class _Unit(NamedTuple):
     kind: FileBlockKind
 
 
-def cut(reading: FileReading) -> tuple[str, tuple[Heading, ...], tuple[CutPassage, ...]]:
-    """The text of a reading with its headings and passages; no passage has words of a heading.
+class CutText(NamedTuple):
+    """The headings and passages of a reading, in order."""
+
+    text: str
+    headings: tuple[Heading, ...]
+    pieces: tuple[CutPassage, ...]
+
+
+def cut(reading: FileReading) -> CutText:
+    """Cut a reading into passages; headings stand between them and belong to none.
 
     A heading with nothing below it is text of the heading above it, so that no word is lost.
     """
@@ -95,7 +103,7 @@ def cut(reading: FileReading) -> tuple[str, tuple[Heading, ...], tuple[CutPassag
         # Where a heading stands between them, each of the three ends in a line feed.
         pieces[number] = piece._replace(gap="\n" if between.strip() else between)
 
-    return text, tuple(headings), tuple(pieces)
+    return CutText(text, tuple(headings), tuple(pieces))
 
 
 def _bare_headings(blocks: Sequence[FileBlock]) -> frozenset[int]:

@@ -140,7 +140,7 @@ class DocumentWriter(Writer):
                         f"{name} waits for a review of its name: {first.detail}", code="name_clash"
                     )
                 if version.report.former:
-                    # Under the id of the outline, so that whoever may not see that sees no name.
+                    # The name has the id of the outline: both are hidden from the same people.
                     draft = version.drafts[0]
                     mandate = replace(mandate, operation_id=draft.object_id)
                     scope_id, entity = draft.details.scope.scope_id, str(first.entity)

@@ -177,14 +177,14 @@ class FolderSync:
     claims: str = "off"
     """Who finds claims in files of which no rule says so."""
     progress: SyncWatch | None = None
-    cache_path: Path | None = None
-    stored: Mapping[str, str] = field(default_factory=dict[str, str])
-    known: Mapping[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    cache_path: Path | None = field(default=None, init=False)
+    stored: Mapping[str, str] = field(default_factory=dict[str, str], init=False)
+    known: Mapping[str, list[Any]] = field(default_factory=dict[str, list[Any]], init=False)
     """Size, time, terms and version of the files of the run before, by path."""
-    fresh: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
-    gone: set[str] = field(default_factory=set[str])
+    fresh: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]], init=False)
+    gone: set[str] = field(default_factory=set[str], init=False)
     """Names of documents whose files are gone."""
-    is_changed: bool = False
+    is_changed: bool = field(default=False, init=False)
 
     def run(self, folder: str | Path) -> SyncReport:
         """Synchronise a folder.
@@ -247,11 +247,11 @@ class FolderSync:
         self, files: Sequence[tuple[FoundFile, FileRule]]
     ) -> Iterator[tuple[int, DocumentReport]]:
         """The report of each file with its place; files that share a transaction come together."""
-        taken: dict[str, int] = {}
+        numbers: dict[str, int] = {}
         waiting: dict[int, PreparedFile] = {}
         written_s = time.monotonic()
         for number, (found_file, rule) in enumerate(files):
-            first = taken.setdefault(alias_key(f"{self.source}/{found_file.path}"), number)
+            first = numbers.setdefault(alias_key(f"{self.source}/{found_file.path}"), number)
             clash = "" if first == number else files[first][0].path
             answer = self._file(found_file, rule, clash)
             if isinstance(answer, DocumentReport):

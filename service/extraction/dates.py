@@ -265,11 +265,11 @@ def _english_words(match: re.Match[str]) -> dict[str, str]:
 
 def _german_parts(match: re.Match[str]) -> tuple[int | None, int | None, int | None]:
     """Year, month and day of an absolute date, None for what is not said."""
-    stated = {name: text for name, text in match.groupdict().items() if text}
-    name = stated.get("month") or stated.get("only_month")
+    fields = {name: text for name, text in match.groupdict().items() if text}
+    name = fields.get("month") or fields.get("only_month")
     if name:
-        stated["numbered_month"] = str(_GERMAN_MONTHS.index(name.lower()) + 1)
-    parts = {key.rpartition("_")[2]: int(text) for key, text in stated.items() if text.isdigit()}
+        fields["numbered_month"] = str(_GERMAN_MONTHS.index(name.lower()) + 1)
+    parts = {key.rpartition("_")[2]: int(text) for key, text in fields.items() if text.isdigit()}
     return parts.get("year"), parts.get("month"), parts.get("day")
 
 

@@ -413,7 +413,7 @@ def _doubtful(
     for submission in group:
         for draft in submission.drafts:
             rules = rules_of(submission, draft, bands)
-            # The store's own identifier tells the subject of a structure from all others.
+            # The subject of a structure has an identifier of the store, so no name is scored.
             mentions = () if draft.details.slot in STRUCTURE_SLOTS else mentions_of([draft])
             for mention in mentions:
                 if not needs_scoring(mention, register, rules):

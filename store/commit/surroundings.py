@@ -121,7 +121,7 @@ class VisibleRelations:
         return replace(
             rules,
             neighbours=frozenset(telling_neighbours),
-            around=roots_around,
+            neighbours_of=roots_around,
             beside=tuple(sorted(names_beside)),
         )
 

@@ -113,7 +113,6 @@ _OFTEN_EMPTY: Final = (
     "sensitivity",
     "derived_from",
     "planned",
-    "certain_us",
 )
 """What decodes to the same where it is absent, so that null is an empty list to a statement."""
 _PERMISSION_NAMES: Final = names_of(PERMISSION_COLUMNS)
@@ -199,7 +198,7 @@ def held_value(slot_key: str, value_key: str) -> str:
 def _leave_out(props: Properties) -> None:
     """Take away what the columns read in its absence: a server pays for each property."""
     for name in _OFTEN_EMPTY:
-        if not props[name] and type(props[name]) is not int:  # 0 is an instant
+        if not props[name]:
             del props[name]
 
     for name, original in _COPIES:

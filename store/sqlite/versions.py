@@ -15,7 +15,7 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice, repeat
+from itertools import islice
 from typing import Final
 
 from ...schema.claim import Permissions, Row, Version
@@ -187,7 +187,8 @@ class Timelines:
             for vid, (is_visible, place, slot) in nearness.items():
                 if is_visible:
                     visible.append((place, vid))
-                    slots.update(() if slot is None else (slot,))
+                    if slot is not None:
+                        slots[slot] += 1
                 else:
                     hidden_vids.add(vid)
 
@@ -196,7 +197,8 @@ class Timelines:
                 vids.add(vid)
             if len(visible) > limit:
                 cut = True
-                fans += zip(repeat(entity_id), slots, slots.values(), strict=False)
+                for slot, count in slots.items():
+                    fans.append((entity_id, slot, count))
 
         versions = tuple(self._versions_of(self._of_vids(vids, bound), point.tx_us))
         return Page(versions, len(hidden_vids), cut, tuple(sorted(fans)))

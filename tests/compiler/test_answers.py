@@ -334,8 +334,8 @@ def test_a_count_of_relations_says_nothing_of_personal_data() -> None:
                 clinic,
                 **fields,
             )
-        told = memory.compile("assistant", "Tell me about Rowan Clinic.").text
-    assert "employer = Rowan Clinic (30)" in told
+        text = memory.compile("assistant", "Tell me about Rowan Clinic.").text
+    assert "employer = Rowan Clinic (30)" in text
 
 
 @pytest.mark.parametrize(

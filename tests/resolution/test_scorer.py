@@ -269,7 +269,7 @@ def test_people_of_this_transaction_bear_a_family_name_too():
 
 def test_context_asks_about_a_common_name_too():
     rules = replace(
-        RULES, neighbours=frozenset({"n1", "n2"}), around=lambda _: frozenset({"n1", "n2"})
+        RULES, neighbours=frozenset({"n1", "n2"}), neighbours_of=lambda _: frozenset({"n1", "n2"})
     )
     resolution = of_each("Sam J. Rivera", "Sam Rivera", rules=rules, bearers=MANY)
     assert resolution.decision is not Decision.NEW

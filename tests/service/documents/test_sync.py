@@ -232,9 +232,9 @@ def test_a_second_run_of_one_source_is_refused(memory, folder, tmp_path):
 
 
 def test_small_files_share_a_transaction_and_keep_a_stamp_each(memory, folder):
-    seen: list[tuple[int, int]] = []
-    sync(memory, folder, progress=lambda done, total, path: seen.append((done, total)))
-    assert seen == [(1, 3), (2, 3), (3, 3)]
+    steps: list[tuple[int, int]] = []
+    sync(memory, folder, progress=lambda done, total, path: steps.append((done, total)))
+    assert steps == [(1, 3), (2, 3), (3, 3)]
     # Stamps of one transaction are neighbours.
     first, second, third = sorted(view.recorded for view in memory.documents.list())
     assert second - first == third - second == timedelta(microseconds=1)

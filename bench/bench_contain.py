@@ -3,9 +3,9 @@
     python bench/bench_contain.py [--split dev]
 
 Reads the injection data under TENURE_SHARED (`../shared` beside the checkout). Prints recall per
-kind of payload, false positives, escapes from a block, altered documents, the tokens of the
-framing, and microseconds per document (median of the passes). The phrase rules were written with
-the dev split in view, so recall on that split is an upper bound for what unseen text would give.
+kind of payload, false positives, escapes from a block and in every channel, altered documents, the
+tokens of the framing, and microseconds per document (median of the passes). The phrase rules were
+written with the dev split in view, so recall on it is an upper bound for what unseen text gives.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from tenure.compiler.safety.credentials import find_credentials
 from tenure.compiler.safety.detect import ScanVerdict, TextChannel, scan, verdict
 from tenure.compiler.safety.isolation import Isolation, encode
 from tenure.schema.compile_terms import BlockKind
+from tenure.tests.containment import CHANNELS, Verdicts, trial
 
 SEAL = Seal(key=b"bench", epoch=1, policy_hash="bench")
 CHANNEL_OF = {
@@ -98,6 +99,21 @@ def print_containment(injections: Sequence[Row], benign: Sequence[Row]) -> None:
     print(f"rendered with an escape {marked}")
 
 
+def print_channels(injections: Sequence[Row]) -> None:
+    """Bring every payload in by every channel of a compile, and by a tool's result of a session."""
+    verdicts = Verdicts()
+    for row in injections:
+        trial(row["text"], verdicts)
+    channels = len(CHANNELS) + 1
+    print(
+        f"payloads by channel {len(injections)} x {channels} = {len(injections) * channels:,}:"
+        f" shown {verdicts.shown.total():,}, set apart or refused {verdicts.apart.total():,},"
+        f" left their block {verdicts.left_block.total()},"
+        f" became guidance {verdicts.became_guidance.total()},"
+        f" escapes that are missing {verdicts.unescaped.total()}"
+    )
+
+
 def count(text: str) -> int:
     return int(toktok.batch_count([text], "o200k_base")[0])
 
@@ -147,6 +163,7 @@ def main() -> None:
     benign = read_rows(folder / f"benign.{split}.jsonl")
     print_detection(injections, benign)
     print_containment(injections, benign)
+    print_channels(injections)
     print_tokens(benign)
     print_speed(benign)
 

@@ -1,7 +1,7 @@
 """A server under load: clients that read and write, a process that is killed, and its size.
 
-    python bench/bench_server.py [load] [half] [point] [kills] [mcp] [size] [--clients 200]
-                                 [--seconds 300]
+    python bench/bench_server.py [load] [half] [point] [heavy] [kills] [mcp] [size]
+                                 [--clients 200] [--seconds 300]
 
 `load`: clients with keys of their own, four reads of five calls, nine writes of ten about people
 who are known; errors, p50 and p95, and the memory at the end of the last fifth of the time (with
@@ -12,6 +12,8 @@ as every call does, and reads nothing; and, beside it, against a route that asks
 each; answers, reads without one, the memory after the second load against that after the first, and
 whether the server answers once the connections are gone.
 `point`: this last part alone, on a server that nobody has asked yet.
+`heavy`: the point reads of one member, alone and while another asks for 45 large compiles at once
+from a process of its own.
 `kills`: the same load of writes while the server gets SIGKILL; every acknowledged write must be
 there once, and a retry with its key must double nothing. `mcp`: the official client over standard
 input and HTTP in both modes, a hundred times `tools/list`, a compile and a refusal: bytes, tokens.
@@ -35,10 +37,12 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,7 +67,9 @@ MCP_CALLS = 100
 READ_ROUNDS, READS_A_ROUND = 20, 50
 BARE, EMPTY, POINT_READ = "/v1/version", "/v1/caller", "/v1/view/slot"
 READ_AND_WRITE = (Permit.READ.value, Permit.WRITE.value)
-LIST_TOKENS = 1_500
+LIST_TOKENS = 1_300
+COMPILES, PASSAGES, PASSAGE_WORDS = 45, 60, 1_000
+ALONE_S = 10
 
 
 @dataclass(slots=True)
@@ -359,6 +365,57 @@ def point(folder: Path) -> bool:
     return ratio <= 3
 
 
+def send_compiles(url: str, token: str) -> Counter[int]:
+    """Ask for many compiles at once, each with half a megabyte of evidence; return the statuses."""
+    rng = random.Random(7)
+    passages = [
+        {"text": " ".join(f"word{rng.randrange(20_000)}" for _ in range(PASSAGE_WORDS))}
+        for _ in range(PASSAGES)
+    ]
+    request = {"task": "assistant", "query": "word7", "evidence": passages, "budget_tokens": 8_000}
+    headers = {"authorization": f"Bearer {token}"}
+    call: dict[str, Any] = {"url": f"{url}/v1/compile", "json": request, "headers": headers}
+    call |= {"timeout": 600, "verify": False}
+
+    def send(_: int) -> int:
+        # Each try opens a connection: the server ends an idle one after the time it asks to wait.
+        while (response := httpx2.post(**call)).status_code == 503:
+            time.sleep(int(response.headers["retry-after"]))
+        return int(response.status_code)
+
+    with ThreadPoolExecutor(COMPILES) as threads:
+        return Counter(threads.map(send, range(COMPILES)))
+
+
+def point_reads(site: Site, token: str, is_over: Callable[[], bool]) -> list[float]:
+    """Milliseconds of point reads, one after the other, until it is over."""
+    headers = {"authorization": f"Bearer {token}"}
+    figures = Figures()
+    with httpx2.Client(base_url=site.url, headers=headers, timeout=60) as http:
+        while not is_over():
+            began = time.perf_counter()
+            question = {"entity": "Person 7", "slot": "office"}
+            figures.add("read", began, http.get(POINT_READ, params=question).status_code)
+    assert set(figures.statuses) == {200}, figures.statuses
+    return figures.milliseconds["read"]
+
+
+def heavy(folder: Path) -> bool:
+    """What many large compiles of one member do to the point reads of another."""
+    site, tokens = make_site(folder, 2, (*READ_AND_WRITE, Permit.COMPILE.value))
+    until = time.monotonic() + ALONE_S
+    alone = point_reads(site, tokens[0], lambda: time.monotonic() > until)
+    with ProcessPoolExecutor(1, get_context("spawn")) as processes:
+        compiles = processes.submit(send_compiles, site.url, tokens[1])
+        beside = point_reads(site, tokens[0], compiles.done)
+    site.stop()
+    ratio = statistics.median(beside) / statistics.median(alone)
+    print(percentiles("alone", alone), percentiles("beside compiles", beside), sep="\n")
+    statuses = compiles.result()
+    print(f"statuses of {COMPILES} compiles {dict(statuses)}; medians {ratio:.2f}x")
+    return set(statuses) == {200} and ratio <= 3
+
+
 def kills(folder: Path, clients: int, seconds: float) -> bool:
     """Writers while the server dies again and again."""
     site, tokens = make_site(folder, clients)
@@ -490,7 +547,8 @@ def main() -> None:
 
     def run(part: str, folder: Path) -> bool:
         alone: dict[str, Callable[[], bool]]
-        alone = {"mcp": mcp, "size": size, "point": partial(point, folder)}
+        alone = {"mcp": mcp, "size": size}
+        alone |= {"point": partial(point, folder), "heavy": partial(heavy, folder)}
         if part in alone:
             return alone[part]()
         under_load = {"load": load, "half": half, "kills": kills}[part]

@@ -46,7 +46,7 @@ SHAPES: Final[Mapping[str, tuple[str, ...]]] = FrozenDict(
 Watch = Callable[[str], AbstractContextManager[object]]
 """What lasts as long as the step of a name: "gather", or one of the ten stages."""
 
-COMPILER_VERSION: Final = "8"
+COMPILER_VERSION: Final = "9"
 """Raised whenever the same inputs would give other bytes; a manifest of another is refused."""
 
 NO_MEDIA: Final = MediaPlan()

@@ -1,12 +1,12 @@
 """What becomes of each thing that a question asks: known, disputed, unknown, cut or withheld.
 
 Asked are each named entity in each asked slot that its type may have, a named entity as a whole
-where no slot is asked, and each name that means no known entity. A slot that the way from a named
-entity fills, or another one of several, is asked of that one alone. A word may mean several slots:
-where one of them has a value, the empty others are not asked. `answers_of` runs before the
-text is fitted, so it knows of no cut; `finished` says after it what the budget left out. That
-something is withheld is said only of an entity and a slot that the request names, and where no
-value is shown.
+where no slot is asked, and each name that means no known entity. Of several asked slots, one that
+the way from a named entity fills, or another one, is asked of that one alone. A word may mean
+several slots: where one of them has a value, the empty others are not asked. `answers_of` runs
+before the text is fitted, so it knows of no cut; `finished` says after it what the budget left out.
+That something is withheld is said only of an entity and a slot that the request names, and where
+no value is shown.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def answers_of(
         if gap.code is GapCode.DISPUTED_VALUE:
             disputed.add((gap.subject, gap.detail))
     lost = {slot_of.get(verdict.object_id): verdict.reason for verdict in validated.verdicts}
+
     clean: dict[tuple[str, str], list[str]] = {}
     on_the_way = dict.fromkeys(_slot_of(c) for c in ranked.candidates if c.way)
-    of_others = {slot for _, slot in on_the_way}
     as_values: set[tuple[str, str]] = set()
     for candidate in ranked.candidates:
         subject, slot = _slot_of(candidate)
@@ -67,8 +67,8 @@ def answers_of(
         if value and candidate.vital:
             as_values.add((value, slot))
 
-    if len(ranked.asked_slots) > 1:
-        of_others.update(slot for subject, slot in ranked.asked if (subject, slot) in clean)
+    others = [*on_the_way, *filter(clean.__contains__, ranked.asked)]
+    of_others = {slot for _, slot in others} if len(ranked.asked_slots) > 1 else frozenset[str]()
 
     hubs = frozenset(map(itemgetter(0), snapshot.hubs))
     records: list[Asked] = []
@@ -103,6 +103,7 @@ def answers_of(
             if not slot and subject in hubs:
                 record = replace(record, state="cut", why=_NOT_LISTED)
         records.append(record)
+
     for record in _unknown_names(ranked, resolved):
         near_names: tuple[str, ...] = ()
         if record.why == GapCode.UNKNOWN_ENTITY:

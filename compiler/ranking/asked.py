@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
+from itertools import chain, product
 from typing import Final, NamedTuple
 
 from ...resolution.known import Known
@@ -40,11 +40,11 @@ _NAME: Final = re.compile(rf"(?<=[^\s.?!:\"'(])\s+(\w*[^\W\d_{_SMALL}]\w*)")
 _FORM: Final = re.compile(r"\w+")
 _ONE_FORM: Final = "="
 """Before a synonym of which only the written form counts."""
-_PHRASE: Final = re.compile(
-    rf"(?<=[^\s.?!:\"'(]) (?:[^\W\d_{_SMALL}](?:[\w-]|['\u2019](?!s\b))*"
-    rf"(?: (?=[^\W\d_{_SMALL}]))?)+"
-)
-"""A run of such words, up to a possessive."""
+_RUN: Final = rf"(?:[^\W\d_{_SMALL}](?:[\w-]|['\u2019](?!s\b))*(?: (?=[^\W\d_{_SMALL}]))?)+"
+"""Words with a capital letter one after the other, up to a possessive."""
+_PHRASE: Final = re.compile(rf"(?<=[^\s.?!:\"'(]) {_RUN}")
+"""Such words that do not begin a sentence."""
+_OPENING: Final = re.compile(rf"(?:^|[.?!:] |\n){_RUN}")
 
 
 class Trigger(NamedTuple):
@@ -129,14 +129,17 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
             known = names.get(root, frozenset())
             names[root] = known | terms_of(f"{name}\n{bound.mention}")
     phrases = tuple(match[0].strip() for match in _PHRASE.finditer(wording))
-    if not names:
-        parts: list[frozenset[str]] = []
-        for phrase in phrases:
-            # A word that asks a slot is no part of a name, as every German noun is a capital.
-            if not slots_of(phrase, frozenset(), context.vocabulary, context.language):
-                parts.append(terms_of(phrase))
+    bound_terms = frozenset[str]().union(*names.values())
+    parts: list[frozenset[str]] = []
+    # A word that begins a sentence may be a name: no other is, where one is bound.
+    for phrase in phrases if names else (*phrases, *_OPENING.findall(wording)):
+        # A word that asks a slot is no part of a name, as every German noun is a capital.
+        if not slots_of(phrase, frozenset(), context.vocabulary, context.language):
+            parts.append(terms_of(phrase) - bound_terms)
 
-        names = dict(_unbound_seeds(spoken, filter(None, parts), snapshot.known))
+    spoken_names = frozenset[str]() if names else spoken
+    for root, words in _unbound_seeds(spoken_names, filter(None, parts), snapshot.known):
+        names[root] = names.get(root, frozenset()) | words
 
     all_names = frozenset[str]().union(*names.values())
     language = context.language
@@ -154,6 +157,7 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
             if language.asked_of(slot, mentions, wording):
                 inverse.add((root, slot))
                 slots[slot] = slots.get(slot, Trigger(FULL, slot_terms(slot)))._replace(surely=FULL)
+
     words: set[str] = set()
     for slot in slots:
         words |= _words_of(context.vocabulary.slots[slot], context.language)
@@ -181,9 +185,9 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
 
 
 def _asking(context: CompileContext) -> str:
-    """The words of a request that ask."""
+    """The words of a request that ask: the goal alone where there is no question."""
     request = context.request
-    return "\n".join(dict.fromkeys((request.query, request.user_request, request.goal)))
+    return "\n".join(dict.fromkeys((request.query, request.user_request))).strip() or request.goal
 
 
 def asks_past(context: CompileContext) -> bool:
@@ -194,23 +198,24 @@ def asks_past(context: CompileContext) -> bool:
 def _unbound_seeds(
     spoken: frozenset[str], phrases: Iterable[frozenset[str]], known: Known
 ) -> Iterator[tuple[str, frozenset[str]]]:
-    """Whom the question names where no mention is bound.
+    """Whom the question names without a bound mention, each with the words that name it.
 
     The entities whose whole name is in the question, and those of whom alone a phrase is a part
     of the name: "Edda" is Edda Lund unless there are two.
     """
     named = {raw: terms_of(known.entities[raw].name) for raw in sorted(known.entities)}
-    seeds = {raw for raw, words in named.items() if words and words <= spoken}
+    seeds = {raw: words for raw, words in named.items() if words and words <= spoken}
     for phrase in phrases:
         holders: dict[str, list[str]] = {}
         for raw, words in named.items():
             if phrase <= words:
                 holders.setdefault(known.canonical.get(raw, raw), []).append(raw)
         if len(holders) == 1:
-            seeds.update(*holders.values())
+            for raw in chain.from_iterable(holders.values()):
+                seeds[raw] = seeds.get(raw, phrase) | phrase
 
     for raw in sorted(seeds)[:_MOST_SEEDS]:
-        yield known.canonical.get(raw, raw), named[raw]
+        yield known.canonical.get(raw, raw), seeds[raw]
 
 
 def slots_of(
@@ -251,9 +256,7 @@ def named_slots(context: CompileContext) -> tuple[str, ...]:
 
 def asked_slots(context: CompileContext) -> dict[str, Trigger]:
     """The slots that a request asks, names of entities not left aside."""
-    request = context.request
-    wording = f"{request.query}\n{request.user_request}"
-    return slots_of(wording, frozenset(), context.vocabulary, context.language)
+    return slots_of(_asking(context), frozenset(), context.vocabulary, context.language)
 
 
 @lru_cache(maxsize=1_024)

@@ -281,8 +281,8 @@ class _Admission:
         if entity and draft.slot and types and not any(compatible(entity.type, t) for t in types):
             # Not by its name in the register, which may be one that the caller may not see.
             raise InvalidInput(
-                f"slot {draft.slot.name!r} is about {' or '.join(types)}, "
-                f"but {as_ref(draft.subject).name!r} is of type {entity.type}: name another",
+                f"slot {draft.slot.name!r} is about {' or '.join(types)}, but "
+                f"{as_ref(draft.subject).name!r} is of type {entity.type}: use another slot",
                 code="subject_type_mismatch",
                 entity=bound.raw,
             )

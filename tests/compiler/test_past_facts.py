@@ -83,6 +83,7 @@ def order_of(envelope: tenure.Envelope, memory: tenure.Memory) -> list[str]:
         ("Who was Edda's employer in 2020?", "Blauwerk (2019-01-01 to", "Kantoor"),
         ("Where did I live in 2024?", "Utrecht (2023-01-01 to", "Ghent"),
         ("Wo habe ich 2024 gewohnt?", "Utrecht (2023-01-01 to", "Ghent"),
+        ("What is my diet now, and before?", "vegetarian (2022-01-01 to", "vegan"),
         ("What was my diet before?", "vegetarian (2022-01-01 to", "vegan"),
         (
             "What is Edda Lund's employer, and was it Blauwerk?",

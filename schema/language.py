@@ -45,6 +45,8 @@ class Language:
     that ask for all of it a group `all`."""
     asks_whole: tuple[str, ...] = ()
     """Patterns of a question about all that is known of the caller, the same way."""
+    asks_own: tuple[str, ...] = ()
+    """Patterns of a question in which the caller speaks of what is theirs: `my`."""
     asks_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """Patterns of a question about a name, `{}`, by the slot of which the name is a value: "who
     reports to {}". Under `name` the question is about the name itself, under `value` the name is
@@ -106,6 +108,10 @@ class Language:
     def is_about_all(self, text: str) -> bool:
         """Whether a text asks for all that is known of who asks."""
         return any(pattern.search(text[:_LONGEST]) for pattern in _patterns(self.asks_whole))
+
+    def is_about_own(self, text: str) -> bool:
+        """Whether a text asks of what is theirs who asks."""
+        return any(pattern.search(text[:_LONGEST]) for pattern in _patterns(self.asks_own))
 
     def asked_of(self, slot: str, names: Iterable[str], text: str) -> frozenset[str]:
         """The names of which a text asks what has them as its value of a slot; see `asks_of`."""

@@ -46,7 +46,7 @@ from ..ir.records import (
     members_of,
     root_of,
 )
-from ..ranking.asked import asked_slots, asks_past, roots_of
+from ..ranking.asked import asked_slots, asks_own, asks_past, roots_of
 from ..ranking.signals import covers_of
 from ..text.relevance import COSINE_FULL, terms_of
 from .candidates import (
@@ -124,7 +124,9 @@ def gather(
     if candidates.background is None:
         add_talk(candidates)
     capped_ids = _cap(candidates)
-    _add_follow_up(candidates, leading_subjects(candidates, terms, names.subjects), capped_ids)
+    leaders = leading_subjects(candidates, terms, names.subjects)
+    is_own = not names.centre and asks_own(context)
+    _add_follow_up(candidates, leaders, names.subjects if is_own else (), capped_ids)
     if index is not None:
         vectors = with_scores(candidates, index, vectors)
 
@@ -422,12 +424,15 @@ def _cap(candidates: Candidates) -> tuple[str, ...]:
 
 
 def _add_follow_up(
-    candidates: Candidates, leaders: Sequence[str], capped_ids: Sequence[str]
+    candidates: Candidates,
+    leaders: Sequence[str],
+    own_ids: Sequence[str],
+    capped_ids: Sequence[str],
 ) -> None:
     """Read what the candidates lead to: rivals, template values, ended claims, siblings."""
     context, rows = candidates.context, candidates.rows.values()
     rivals, placeholders = rival_ask(rows, context), placeholder_ask(rows, context)
-    derived, ends = derived_ask(rows, context), _ends_ask(candidates, leaders)
+    derived, ends = derived_ask(rows, context), _ends_ask(candidates, (*leaders, *own_ids))
     siblings = None
     if leaders:
         # What was so is in rows that decide nothing now.
@@ -452,10 +457,11 @@ def _ends_ask(candidates: Candidates, leaders: Sequence[str]) -> Ask | None:
     """The ask for the asked slots of the entities where the walk ended.
 
     The last step of a chain may share no word with the question but those of its slot. No walk
-    begins at whom the question names by a part of the name, so there the first step ends it.
+    begins at whom the question names by a part of the name, or at the caller, so there the first
+    step ends it. What limits answers is read too: a dinner for "my family".
     """
     context, ends = candidates.context, dict[str, None]()
-    slots = asked_slots(context) if leaders else {}
+    slots = asked_slots(context).keys() if leaders else frozenset[str]()
     for version, via, hop in candidates.rows.values():
         details = version.details
         is_end = via & Via.NEIGHBOUR and hop == 2
@@ -463,9 +469,12 @@ def _ends_ask(candidates: Candidates, leaders: Sequence[str]) -> Ask | None:
         if details.value_entity_id is not None and is_end and version.visible:
             ends[details.value_entity_id] = None
     if ends and not leaders:
-        slots = asked_slots(context)
+        slots = asked_slots(context).keys()
+    if not (ends and slots):
+        return None
+    limits = {slot.name for slot in context.vocabulary.slots.values() if slot.limits}
     subjects = tuple(ends)[: context.rules.neighbour_entities]
-    return Ask(subjects=subjects, slots=tuple(sorted(slots))) if slots and ends else None
+    return Ask(subjects=subjects, slots=tuple(sorted(slots | limits)))
 
 
 def _expect_follow_up(candidates: Candidates, asks: Sequence[Ask]) -> None:

@@ -78,6 +78,8 @@ class Topic:
     """Whether it asks for all that was so, of no slot."""
     whole: bool
     """Whether it asks for all that is known of the caller."""
+    mine: bool
+    """Whether the caller speaks of what is theirs."""
     phrases: tuple[str, ...]
     """Runs of words that are written as names."""
     subjects: frozenset[str]
@@ -134,8 +136,10 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
     # A word that begins a sentence may be a name: no other is, where one is bound.
     for phrase in phrases if names else (*phrases, *_OPENING.findall(wording)):
         # A word that asks a slot is no part of a name, as every German noun is a capital.
-        if not slots_of(phrase, frozenset(), context.vocabulary, context.language):
-            parts.append(terms_of(phrase) - bound_terms)
+        asking = slots_of(phrase, frozenset(), context.vocabulary, context.language).values()
+        parts.append(
+            terms_of(phrase).difference(bound_terms, *(trigger.words for trigger in asking))
+        )
 
     spoken_names = frozenset[str]() if names else spoken
     for root, words in _unbound_seeds(spoken_names, filter(None, parts), snapshot.known):
@@ -177,7 +181,8 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
         unknown=content_terms(" ".join(_NAME.findall(wording))) - all_names - words,
         past=asks_past(context),
         changes=not slots and language.is_about_changes(wording),
-        whole=context.language.is_about_all(wording),
+        whole=language.is_about_all(wording),
+        mine=asks_own(context),
         phrases=phrases,
         subjects=language.asked_of("name", phrases, wording),
         inverse=frozenset(inverse),
@@ -193,6 +198,11 @@ def _asking(context: CompileContext) -> str:
 def asks_past(context: CompileContext) -> bool:
     """Whether a request asks what was so."""
     return context.language.is_about_past(_asking(context))
+
+
+def asks_own(context: CompileContext) -> bool:
+    """Whether a request asks of what is the caller's."""
+    return context.language.is_about_own(_asking(context))
 
 
 def _unbound_seeds(

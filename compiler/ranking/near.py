@@ -102,25 +102,22 @@ def find_links(
     hubs: Mapping[tuple[str, str], int],
 ) -> Links:
     """Walk from the seeds of a question; `hubs` counts the relations that were not wholly read."""
-    seeds = sorted(topic.names)
-    if not (seeds or topic.own):
+    if not (topic.names or topic.own):
         return Links()
 
     walk = _Walk(edges, vocabulary, hubs, topic)
-    walk.run(seeds)
+    walk.run(sorted(topic.names or (topic.own if topic.mine else ())))
     asked = walk.asked_facts()
     for edge in edges:
         # Of the caller only what is asked is meant: a question of "my" names no entity.
         if edge.subject in topic.own and edge.slot in topic.slots:
             asked[edge.candidate.object_id] = topic.slots[edge.slot].surely
     if not asked:
-        return Links(walk.links, frozenset(walk.links))
+        return Links(walk.links, frozenset(walk.links)) if topic.names else Links()
 
     counting = set(asked)
-    for object_id in asked:
-        link = walk.links.get(object_id)
-        if link is not None:
-            counting.update(link.way)
+    for object_id in walk.links.keys() & (asked.keys() | walk.limits()):
+        counting.update((object_id, *walk.links[object_id].way))
     by_synonym = all(surely < FULL for surely in asked.values())
     return Links(walk.links, frozenset(counting), asked, pointed=True, by_synonym=by_synonym)
 
@@ -210,6 +207,20 @@ class _Walk:
             ways.update(edge.candidate.object_id for edge in group[:_FAN])
         return frozenset(ways)
 
+    def limits(self) -> set[str]:
+        """What limits answers for the ends of asked relations: a dinner for "my family"."""
+        limits: set[str] = set()
+        for object_id, link in self.links.items():
+            slot = self.slots.get(self.edges[object_id].slot)
+            is_limit = slot is not None and slot.limits
+            if (
+                is_limit
+                and link.way
+                and all(self.edges[i].slot in self.topic.slots for i in link.way)
+            ):
+                limits.add(object_id)
+        return limits
+
     def asked_facts(self) -> dict[str, int]:
         """The linked facts that fill an asked slot, and are near enough to be meant.
 
@@ -244,10 +255,14 @@ class _Walk:
             )
             if nearest is None or is_second or is_inverse:
                 continue
-            # An asked relation leads from the seeds alone: "the team of the owner of Nova".
+            # An asked relation leads from the seeds alone: "the team of the owner of Nova". From
+            # the caller nothing else leads on.
             asked_steps = [self.edges[step].slot in self.topic.slots for step in link.way]
-            is_led = all(asked_steps) or (nearest > 0 and not any(asked_steps))
-            if link.distance > nearest and not is_led:
+            may_lead = nearest > 0 and not any(asked_steps)
+            is_own = not self.topic.names
+            if (link.distance > nearest or is_own) and not (
+                all(asked_steps) or (may_lead and not is_own)
+            ):
                 continue
             surely = self.topic.slots[edge.slot].surely
             fan = self.fans[link.entity, edge.slot, is_about]

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from itertools import chain
 from typing import Final
 
@@ -251,12 +250,6 @@ def own_turns(
             turns.append(place)
     turns.sort(key=lambda place: version_of(candidates[place]).row.vid)
     return {place: number for number, place in enumerate(turns, 1)}
-
-
-@lru_cache(maxsize=4_096)
-def value_terms(value_json: str) -> frozenset[str]:
-    """The terms of a stored value."""
-    return frozenset(term_counts(term_text(value_json))[0])
 
 
 def covers_of(terms: frozenset[str], terms_of_subject: Mapping[str, set[str]]) -> dict[str, float]:

@@ -50,7 +50,6 @@ from ..ranking.signals import (
     summed,
     text_scores,
     turn_scores,
-    value_terms,
 )
 from ..ranking.talk import runs_of
 from ..text.directives import Directive, are_opposite, directive_of, rival_choice
@@ -133,7 +132,7 @@ def rank(
         # To leave a masked value out of the unknown words would confirm it.
         if is_masked(candidate, snapshot, context):
             continue
-        unmatched -= value_terms(content_of(version_of(candidate)).value_json)
+        unmatched -= terms_of(content_of(version_of(candidate)).value_json)
     relevant += past_facts
     # Kept for the manifest, so that a replay scores no words again.
     scores = [(c.object_id, c.lexical) for c in candidates if c.lexical]
@@ -432,9 +431,10 @@ class _Telling:
                 is_own = slot not in self.topic.slots
                 at_seed = is_own and not self.links.by_id[object_id].distance
                 return self.floor if self.links.by_synonym and at_seed else 0
-            if slot in self.topic.slots and (self.topic.names or self.topic.unknown):
+            has_subject = bool(self.topic.names) or (self.topic.mine and self.links.pointed)
+            if slot in self.topic.slots and (has_subject or self.topic.unknown):
                 return 0
-            if self.topic.names and not is_linked:
+            if has_subject and not is_linked:
                 return 0
         # What a rule made from conversation has to be asked for.
         if version.details.derived_from and not self._may_appear(candidate, is_asked=is_asked):
@@ -489,7 +489,7 @@ class _Telling:
         definition = self.context.vocabulary.slots.get(slot)
         if is_asked or slot in self.topic.slots or (definition is not None and definition.limits):
             return True
-        values = value_terms(content_of(version).value_json)
+        values = terms_of(content_of(version).value_json)
         if self._stated(version) or not values.isdisjoint(self.topic.free_terms):
             return True
         # Where an asked slot is filled, nothing is asked as a whole.
@@ -549,7 +549,7 @@ def _past_facts(
         if not links.asked:
             is_asked |= not topic.free_terms.isdisjoint(slot_terms(slot))
         if not is_asked and not is_masked(candidate, scale.snapshot, scale.context):
-            words = value_terms(content_of(version).value_json)
+            words = terms_of(content_of(version).value_json)
             is_asked = bool(words) and words <= topic.free_terms
         if is_linked and is_asked and not admission.answer(candidate)[0]:
             asked_facts.append(candidate._replace(via=candidate.via | Via.OUTDATED))
@@ -579,7 +579,7 @@ def _valued_slots(
         if slot not in topic.slots and candidate.subject not in topic.names:
             continue
         value = version.details.value_entity_id or ""
-        words = value_terms(content_of(version).value_json)
+        words = terms_of(content_of(version).value_json)
         if canonical.get(value, value) in topic.names or (words and words <= topic.terms):
             yield candidate.subject, slot
 

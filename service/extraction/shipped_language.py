@@ -22,6 +22,7 @@ def _language_of(name: str) -> Language:
         related=tuple(filter(None, tables["related"]["words"].splitlines())),
         asks_past=tuple(tables["asks_past"]),
         asks_whole=tuple(tables["asks_whole"]),
+        asks_own=tuple(tables["asks_own"]),
         asks_of={slot: tuple(rows) for slot, rows in tables["asks_of"].items()},
         **{name: tuple(rows) for name, rows in tables["directives"].items()},
     )

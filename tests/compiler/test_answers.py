@@ -134,6 +134,8 @@ def test_a_fact_of_whom_a_question_names_stays_beside_a_name_of_nobody() -> None
         ("Where is Ann's office?", ("Ann Lee", "office", "known"), True),
         ("Where is Ann's phone?", ("Ann Lee", "phone", "unknown"), True),
         ("Ann's office?", ("Ann Lee", "office", "known"), True),
+        ("Anns Büro?", ("Ann Lee", "office", "known"), True),
+        ("Welche E-Mail hat Ann?", ("Ann Lee", "email", "unknown"), True),
         ("Ann: the office?", ("Ann Lee", "office", "known"), True),
         ("Ann Lee and Bo: which offices?", ("Bo Lee", "office", "known"), True),
         ("Where is Ann Berg's office?", ("Ann Berg", "office", "unknown"), False),
@@ -424,3 +426,51 @@ def test_a_value_at_midnight_is_shown_as_its_day() -> None:
     assert "Heron | deadline = 2027-03-01 [" in text
     assert "Tern | deadline = 2027-03-01T14:00:00Z [" in text
     assert first.object.content == "Heron deadline: 2027-03-01"
+
+
+@pytest.mark.parametrize(
+    ("query", "asked", "shown"),
+    [
+        ("What is my manager's phone?", ("Bo Falk", "phone"), "+45 111"),
+        ("Call my manager.", ("Bo Falk", "phone"), "+45 111"),
+        ("Die Telefonnummer meiner Chefin?", ("Bo Falk", "phone"), "+45 111"),
+        ("How old is my daughter?", ("Ines Horn", "birthday"), "2022-04-05"),
+        ("Plan a dinner for my family.", ("Lea Horn", "child"), "allergy = eggs"),
+    ],
+)
+def test_what_is_asked_of_my_relation_is_shown_of_it_and_of_no_stranger(
+    query: str, asked: tuple[str, str], shown: str
+) -> None:
+    lea, bo, ines, ada = (
+        {"name": name, "type": "person"}
+        for name in ("Lea Horn", "Bo Falk", "Ines Horn", "Ada Rist")
+    )
+    with tenure.connect(":memory:") as memory:
+        memory.write({**lea, "external_ids": {"user": "lea"}}, "manager", bo)
+        memory.write({**lea, "external_ids": {"user": "lea"}}, "child", ines)
+        for who, facts in (
+            (bo, {"phone": "+45 111", "birthday": "1980-02-03", "allergy": "dust"}),
+            (ines, {"birthday": "2022-04-05", "allergy": "eggs"}),
+            (ada, {"phone": "+45 222", "birthday": "1990-09-09", "allergy": "nuts"}),
+        ):
+            for slot, value in facts.items():
+                memory.write(who, slot, value)
+        envelope = memory.bind(Principal(user="lea")).compile("assistant", query)
+    known = {(record.name, record.slot) for record in envelope.asked if record.state == "known"}
+    assert asked in known
+    assert shown in envelope.text
+    assert "Ada Rist" not in envelope.text
+    assert "Not known: Lea Horn phone" not in envelope.text
+
+
+def test_a_question_of_everybody_is_not_one_of_the_caller() -> None:
+    with tenure.connect(":memory:") as memory:
+        for name, user, day in (
+            ("Lea Horn", "lea", "1990-01-02"),
+            ("Ada Rist", "ada", "1991-03-04"),
+        ):
+            person = {"name": name, "type": "person", "external_ids": {"user": user}}
+            memory.write(person, "birthday", day)
+        text = memory.bind(Principal(user="lea")).compile("assistant", "List all birthdays.").text
+    assert "1990-01-02" in text
+    assert "1991-03-04" in text

@@ -14,6 +14,7 @@ from tenure.tests.compiler.test_replay import again
 
 ENDED = {"valid": (NOW - 9 * DAY, NOW - DAY)}
 HERON = {"name": "Heron", "type": "system"}
+KESTREL = {"name": "Kestrel", "type": "system"}
 TARN = {"name": "Tarn Foods", "type": "organization"}
 EDDA = {"name": "Edda Lund", "type": "person"}
 MIRA, JONAS, ANKE, TOM = (
@@ -25,6 +26,8 @@ FACTS: tuple[tuple[dict[str, Any], str, str | dict[str, str], str], ...] = (
     (HERON, "status", "degraded", "2025-01-05"),
     (HERON, "status", "down", "2025-02-10"),
     (HERON, "status", "healthy", "2025-05-01"),
+    (KESTREL, "status", "in service", "2024-01-01"),
+    (KESTREL, "status", "out of order", "2026-10-01"),
     (TARN, "cto", "Ilse Brandt", "2020-01-01"),
     (TARN, "cto", "Yusuf Kaya", "2025-03-01"),
     (TARN, "service_plan", "Starter", "2023-01-01"),
@@ -74,6 +77,8 @@ def order_of(envelope: tenure.Envelope, memory: tenure.Memory) -> list[str]:
     ("query", "was", "holds"),
     [
         ("What was Heron's status in February?", "down (2025-02-10 to 2025-05-01)", "healthy"),
+        ("Was Kestrel in service in May?", "in service (2024-01-01 to", "out of order"),
+        ("War Kestrel im Mai in service?", "in service (2024-01-01 to", "out of order"),
         ("Was Heron ever degraded?", "degraded (2025-01-05 to 2025-02-10)", "healthy"),
         ("How has the status of Heron changed?", "degraded (2025-01-05 to", "healthy"),
         ("Who was Tarn Foods' CTO before Yusuf?", "Ilse Brandt (2020-01-01 to", "Yusuf Kaya"),

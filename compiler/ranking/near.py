@@ -116,8 +116,12 @@ def find_links(
         return Links(walk.links, frozenset(walk.links)) if topic.names else Links()
 
     counting = set(asked)
-    for object_id in walk.links.keys() & (asked.keys() | walk.limits()):
-        counting.update((object_id, *walk.links[object_id].way))
+    for object_id, link in walk.links.items():
+        # What limits answers counts for the ends of asked relations: a dinner for "my family".
+        slot = vocabulary.slots.get(walk.edges[object_id].slot)
+        is_limit = slot is not None and slot.limits and bool(link.way)
+        if object_id in asked or (is_limit and walk.is_asked_way(link.way)):
+            counting.update((object_id, *link.way))
     by_synonym = all(surely < FULL for surely in asked.values())
     return Links(walk.links, frozenset(counting), asked, pointed=True, by_synonym=by_synonym)
 
@@ -207,19 +211,9 @@ class _Walk:
             ways.update(edge.candidate.object_id for edge in group[:_FAN])
         return frozenset(ways)
 
-    def limits(self) -> set[str]:
-        """What limits answers for the ends of asked relations: a dinner for "my family"."""
-        limits: set[str] = set()
-        for object_id, link in self.links.items():
-            slot = self.slots.get(self.edges[object_id].slot)
-            is_limit = slot is not None and slot.limits
-            if (
-                is_limit
-                and link.way
-                and all(self.edges[i].slot in self.topic.slots for i in link.way)
-            ):
-                limits.add(object_id)
-        return limits
+    def is_asked_way(self, way: Iterable[str]) -> bool:
+        """Whether the question asks for every fact of a way."""
+        return all(self.edges[step].slot in self.topic.slots for step in way)
 
     def asked_facts(self) -> dict[str, int]:
         """The linked facts that fill an asked slot, and are near enough to be meant.
@@ -257,12 +251,11 @@ class _Walk:
                 continue
             # An asked relation leads from the seeds alone: "the team of the owner of Nova". From
             # the caller nothing else leads on.
-            asked_steps = [self.edges[step].slot in self.topic.slots for step in link.way]
-            may_lead = nearest > 0 and not any(asked_steps)
             is_own = not self.topic.names
-            if (link.distance > nearest or is_own) and not (
-                all(asked_steps) or (may_lead and not is_own)
-            ):
+            asked_steps = [self.edges[step].slot in self.topic.slots for step in link.way]
+            may_lead = nearest > 0 and not any(asked_steps) and not is_own
+            is_farther = link.distance > nearest or is_own
+            if is_farther and not (all(asked_steps) or may_lead):
                 continue
             surely = self.topic.slots[edge.slot].surely
             fan = self.fans[link.entity, edge.slot, is_about]

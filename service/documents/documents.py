@@ -20,7 +20,7 @@ from ..backend.words import ClassificationWord
 from ..reading.view import pinned, point_of
 from .child import ParsingChild
 from .citing import citation_of, find_citations
-from .keeping import DocumentKeeper, PreparedFile
+from .keeping import DocumentKeeper
 from .outline import DocumentOutline
 from .records import (
     Document,
@@ -78,8 +78,7 @@ class Documents(Caller):
         stated = Terms(origin=url, **terms)
         keeper = DocumentKeeper(self._backend, self.principal)
         with ParsingChild() as child:
-            answer = keeper.prepare(content, name, stated, effective, child.read)
-        return answer.write() if isinstance(answer, PreparedFile) else answer
+            return keeper.put(content, name, stated, effective, child.read)
 
     def sync(self, folder: str | Path, **options: Unpack[SyncFields]) -> SyncReport:
         """Bring the documents of a source to what a folder holds; run it again at will.

@@ -7,7 +7,6 @@ an older one that arrives late fills its own stretch, in whatever order versions
 
 from __future__ import annotations
 
-import contextlib
 import hmac
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from ...resolution.identifiers import lookup_of
 from ...resolution.keys import entity_id
 from ...schema.claim import Permissions, Version
 from ...schema.entity import EntityRef
-from ...schema.errors import Conflict, Forbidden, TenureError
+from ...schema.errors import Conflict, Forbidden
 from ...schema.interval import INF_US, MIN_US, Interval
 from ...schema.policy import WritePolicy
 from ...schema.principal import ERASE, EVERYONE_TAG, OPERATE, Scope
@@ -33,7 +32,7 @@ from ...store.operations.change import Mandate, reclassify
 from ...store.operations.naming import add_alias
 from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..artifacts.artifacts import Artifacts
-from ..backend.caller import Caller, backend_of, instant, permissions_as_stated
+from ..backend.caller import Caller, instant, permissions_as_stated
 from ..writing.draft import is_unsuspected
 from ..writing.write import Writer
 from .blocks import MAX_BYTES, MAX_PASSAGES, FileReading, refusal
@@ -113,52 +112,43 @@ class DocumentWriter(Writer):
     __slots__ = ()
     outlines: ClassVar[bool] = True
 
-    def submit_unless_changed(self, versions: Sequence[_Version]) -> list[tuple[Receipt, ...]]:
-        """The receipts of versions of different documents, which share one transaction.
+    def submit_unless_changed(self, version: _Version) -> tuple[Receipt, ...]:
+        """The receipts of a version; none where another writer changed its document meanwhile.
 
-        Empty where another writer changed a document meanwhile. Then nothing is written, as where
-        one of them is refused.
+        Then nothing is written.
         """
-        submissions = [each.writer.submission(each.drafts, has_reader=False) for each in versions]
+        submission = self.submission(version.drafts, has_reader=False)
+        stored, sight = version.stored_document, self.principal.sight()
+        name, former = version.report.name, version.report.former
 
-        def work(tx: WriteTx, mandate: Mandate) -> list[tuple[Receipt, ...]]:
+        def work(tx: WriteTx, mandate: Mandate) -> tuple[Receipt, ...]:
             tx.lock()
-            for version in versions:
-                stored, sight = version.stored_document, version.writer.principal.sight()
-                if load_document(tx.reader(), stored.name, sight).stamp != stored.stamp:
-                    return []
-            receipts: list[tuple[Receipt, ...]] = []
-            for version, result in zip(
-                versions, self._backend.commit(tx, submissions), strict=True
-            ):
-                # Raised inside of the transaction, which takes every document back.
-                if isinstance(result, TenureError):
-                    raise result
-                name, first = version.report.name, result[0]
-                if first.outcome in (Outcome.REFUSED, Outcome.PENDING_REVIEW):
-                    raise Conflict(
-                        f"{name} waits for a review of its name: {first.detail}", code="name_clash"
-                    )
-                if version.report.former:
-                    # The name has the id of the outline: both are hidden from the same people.
-                    draft = version.drafts[0]
-                    mandate = replace(mandate, operation_id=draft.object_id)
-                    scope_id, entity = draft.details.scope.scope_id, str(first.entity)
-                    add_alias(tx, entity, name, scope_id=scope_id, mandate=mandate, scorer=None)
-                receipts.append(result)
-
+            if load_document(tx.reader(), stored.name, sight).stamp != stored.stamp:
+                return ()
+            # What it raises inside of the transaction takes the document back.
+            (receipts,) = self._commit_all(tx, [submission])
+            first = receipts[0]
+            if first.outcome in (Outcome.REFUSED, Outcome.PENDING_REVIEW):
+                raise Conflict(
+                    f"{name} waits for a review of its name: {first.detail}", code="name_clash"
+                )
+            if former:
+                # The name has the id of the outline: both are hidden from the same people.
+                draft = version.drafts[0]
+                scope_id, entity = draft.details.scope.scope_id, str(first.entity)
+                naming = replace(mandate, operation_id=draft.object_id)
+                add_alias(tx, entity, name, scope_id=scope_id, mandate=naming, scorer=None)
             return receipts
 
         receipts = self._operate(work)
-        for version, answers in zip(versions, receipts, strict=False):
-            version.writer.embed(version.drafts, answers)
+        if receipts:
+            self.embed(version.drafts, receipts)
         return receipts
 
 
 class _Version(NamedTuple):
     """The writes of one version of a document, or of its end."""
 
-    writer: DocumentWriter
     stored_document: StoredDocument
     """As it was when they were planned."""
     drafts: Sequence[Draft]
@@ -172,19 +162,15 @@ class _Version(NamedTuple):
 class DocumentKeeper(Caller):
     """What takes documents in, ends them and changes who may see them."""
 
-    def prepare(
+    def put(
         self,
         content: bytes,
         name: str,
         terms: Terms,
         effective: Moment,
         read: Callable[..., FileReading],
-    ) -> DocumentReport | PreparedFile:
-        """Read and cut the bytes of a file, to be written as a version.
-
-        The report instead where nothing is left to write: what is stored has these bytes, the call
-        is a check, the original is kept too, or a document goes on under another name, which later
-        files have to know.
+    ) -> DocumentReport:
+        """Read the bytes of a file and write them as a version, unless they are stored.
 
         Raises:
             TenureError: why the file is refused; nothing was written.
@@ -230,7 +216,7 @@ class DocumentKeeper(Caller):
         if terms.governs and stored_document.overruled(start_us, now_us):
             if start_us < now_us and same is None and not terms.check:
                 # By its own date it held until the next one.
-                PreparedFile(keeper, file, terms, content).write()
+                keeper._write(file, terms, content)
             # The folder has this file alone, so that from now on no later one is known.
             dated = "recorded" if start_us < now_us else file.outline.dated
             file = file._replace(
@@ -240,10 +226,41 @@ class DocumentKeeper(Caller):
                 overrules=True,
             )
 
+        return keeper._write(file, terms, content)
+
+    def _write(self, file: _File, terms: Terms, content: bytes) -> DocumentReport:
+        """The report of a file as a version; with `check` of what it would be."""
         if terms.check:
-            return keeper.draft_version(file, terms).report
-        prepared = PreparedFile(keeper, file, terms, content if terms.keep_original else b"")
-        return prepared.write() if file.former or terms.keep_original else prepared
+            return self._draft(file, terms).report
+        version, receipts = self._commit(file.name, lambda: self._draft(file, terms))
+        for at in range(0, len(version.later_claims), MOST_WRITES):
+            # Claims that do not fit follow, from passages that are there.
+            claims = version.later_claims[at : at + MOST_WRITES]
+            Writer(self._backend, self.principal).submit(claims)
+
+        if terms.keep_original:
+            Artifacts(self._backend, self.principal).put(
+                content,
+                name=file.name,
+                media_type=file.reading.media_type,
+                origin=f"doc://{file.name}",
+                scope=terms.scope or Scope(),
+                object_ids=[version.drafts[0].object_id],
+                **terms.readers,
+            )
+        return replace(version.report, document=str(receipts[0].entity))
+
+    def _commit(
+        self, name: str, draft: Callable[[], _Version]
+    ) -> tuple[_Version, tuple[Receipt, ...]]:
+        """A version with its receipts, drafted again while another writer comes first."""
+        writer = DocumentWriter(self._backend, self.principal)
+        for _ in range(_TRIES):
+            version = draft()
+            receipts = writer.submit_unless_changed(version)
+            if receipts:
+                return version, receipts
+        raise Conflict(f"{name} keeps changing under this call; try again", code="stale_version")
 
     def _with_former(self, file: _File, names: Sequence[str]) -> _File:
         """A file with the document whose bytes it has, else that of the most passages.
@@ -274,10 +291,11 @@ class DocumentKeeper(Caller):
         """
         keeper = self._as_reader(name) if self.principal.holds(OPERATE) else self
         stated_us = None if effective is None else instant(effective, field="effective")
-        return _until_written(name, lambda: keeper._end(name, stated_us))
+        version, _ = keeper._commit(name, lambda: keeper._end(name, stated_us))
+        return version.report
 
-    def _end(self, name: str, stated_us: int | None) -> DocumentReport | None:
-        """The report of an ending; None where another writer came first."""
+    def _end(self, name: str, stated_us: int | None) -> _Version:
+        """The writes that end a document."""
         stored_document = self._stored(name, former=True)
         start_us = self._backend.now_us() if stated_us is None else stated_us
         ended = [version for version in stored_document.versions if version.end_us > start_us]
@@ -304,8 +322,7 @@ class DocumentKeeper(Caller):
             closed=closed,
         )
         writer = DocumentWriter(self._backend, self.principal)
-        ending = _Version(writer, stored_document, writer.drafts(writes), report)
-        return report if writer.submit_unless_changed([ending]) else None
+        return _Version(stored_document, writer.drafts(writes), report)
 
     def reclassify(self, name: str, change: Callable[[Permissions], Permissions]) -> int:
         """Change who may see every object of a document; how many objects changed.
@@ -564,7 +581,7 @@ class DocumentKeeper(Caller):
         head = Write(op=verb, subject=named, slot=SLOT, **common)
         return _Plan(stored_document, diff, outline, head, head_id, writes)
 
-    def draft_version(self, file: _File, terms: Terms) -> _Version:
+    def _draft(self, file: _File, terms: Terms) -> _Version:
         """The writes of a file as a version, and the report of them."""
         now_us = self._backend.now_us()
         start_us = now_us if file.day_us is None else file.day_us
@@ -619,7 +636,7 @@ class DocumentKeeper(Caller):
             problems=file.reading.problems,
         )
         room = MOST_WRITES - len(drafts)
-        return _Version(writer, stored_document, [*drafts, *claims[:room]], report, claims[room:])
+        return _Version(stored_document, [*drafts, *claims[:room]], report, claims[room:])
 
     def _new_root(self, reader: Reader, name: str, terms: Terms) -> tuple[str, str]:
         """What identifies a new document, and the id of its first outline.
@@ -647,77 +664,6 @@ class DocumentKeeper(Caller):
         titles = ["", *(plain_title(heading.title) for heading in file.outline.headings)]
         pairs = [(titles[piece.heading], piece.text) for piece in file.pieces]
         return passage_keys(root, self._backend.secret(self._tenant), pairs)
-
-
-class PreparedFile(NamedTuple):
-    """A file that was read and is to be written."""
-
-    keeper: DocumentKeeper
-    file: _File
-    terms: Terms
-    original: bytes
-    """Its bytes, where they are to be kept."""
-
-    def write(self) -> DocumentReport:
-        """Write it alone.
-
-        Raises:
-            TenureError: why the file is refused; nothing was written.
-        """
-        return _until_written(self.file.name, lambda: next(iter(_written([self])), None))
-
-    def finish(self, version: _Version, receipts: Sequence[Receipt]) -> DocumentReport:
-        """The report of a version that was written, with what follows its transaction."""
-        file, terms = self.file, self.terms
-        for at in range(0, len(version.later_claims), MOST_WRITES):
-            # Claims that do not fit follow, from passages that are there.
-            version.writer.submit(version.later_claims[at : at + MOST_WRITES])
-
-        if terms.keep_original:
-            Artifacts(backend_of(self.keeper), self.keeper.principal).put(
-                self.original,
-                name=file.name,
-                media_type=file.reading.media_type,
-                origin=f"doc://{file.name}",
-                scope=terms.scope or Scope(),
-                object_ids=[version.drafts[0].object_id],
-                **terms.readers,
-            )
-        return replace(version.report, document=str(receipts[0].entity))
-
-
-def write_together(files: Sequence[PreparedFile]) -> list[DocumentReport | TenureError]:
-    """What became of files of different documents, written in one transaction.
-
-    If one is refused, or another writer changes its document, each has a transaction of its own:
-    so no file changes anything for another one.
-    """
-    answers: list[DocumentReport | TenureError] = []
-    with contextlib.suppress(TenureError):
-        answers += _written(files) if len(files) > 1 else ()
-    for file in () if answers else files:
-        try:
-            answers.append(file.write())
-        except TenureError as error:
-            answers.append(error)
-
-    return answers
-
-
-def _written(files: Sequence[PreparedFile]) -> list[DocumentReport]:
-    """The reports of files that share a transaction; none where another writer came first."""
-    versions = [file.keeper.draft_version(file.file, file.terms) for file in files]
-    receipts = versions[0].writer.submit_unless_changed(versions)
-    results = zip(files, versions, receipts, strict=False)
-    return [file.finish(version, answers) for file, version, answers in results]
-
-
-def _until_written(name: str, attempt: Callable[[], DocumentReport | None]) -> DocumentReport:
-    for _ in range(_TRIES):
-        report = attempt()
-        if report is not None:
-            return report
-    raise Conflict(f"{name} keeps changing under this call; try again", code="stale_version")
 
 
 def _common_fields(name: str, terms: Terms, span_us: tuple[int, int]) -> dict[str, Any]:

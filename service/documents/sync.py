@@ -19,7 +19,7 @@ import stat
 import time
 import unicodedata
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -38,7 +38,7 @@ from ...store.transfer.whole_file import private_folder, whole_file
 from ..backend.caller import Caller
 from .blocks import MAX_BYTES, refusal
 from .child import ParsingChild
-from .keeping import DocumentKeeper, PreparedFile, write_together
+from .keeping import DocumentKeeper
 from .records import DocumentProblem, DocumentReport, SyncReport, SyncWatch
 from .state import full_name, outline_rows
 from .terms import PutFields, RunFields, Terms
@@ -48,12 +48,6 @@ _SHARE_GONE: Final = 0.3
 """More than both gone in one run is a folder that is not there, rather than one tidied up."""
 _MOST_FORMER: Final = 20
 """Documents without a file that a new file is compared with: those with the likest paths."""
-_MOST_FILES: Final = 32
-"""Files that share a transaction: enough to share its costs, few enough to lose in a crash."""
-_MOST_PASSAGES: Final = 400
-"""Passages after which a transaction is full: other writers wait for its end."""
-_MOST_SECONDS: Final = 1.0
-"""How long a file that was read waits for others."""
 _RUNNING: Final[dict[str, object]] = {}
 
 
@@ -217,13 +211,15 @@ class FolderSync:
             if self.remove and not unreadable:
                 self.gone.update(self.stored.keys() - present)
 
-            by_place: dict[int, DocumentReport] = {}
-            for number, report in self._reports(files):
-                by_place[number] = report
+            reports: list[DocumentReport] = []
+            paths_by_key: dict[str, str] = {}
+            for found_file, rule in files:
+                path = found_file.path
+                other = paths_by_key.setdefault(alias_key(path), path)
+                reports.append(self._file(found_file, rule, "" if other == path else other))
                 if self.progress is not None:
-                    self.progress(len(by_place), len(files), files[number][0].path)
+                    self.progress(len(reports), len(files), path)
 
-            reports = [by_place[number] for number in sorted(by_place)]
             for path in unreadable:
                 reports.append(_refused(path, "unreadable_folder", f"{path} cannot be read"))
             reports += self._removals()
@@ -243,37 +239,8 @@ class FolderSync:
             resumed=was_interrupted,
         )
 
-    def _reports(
-        self, files: Sequence[tuple[FoundFile, FileRule]]
-    ) -> Iterator[tuple[int, DocumentReport]]:
-        """The report of each file with its place; files that share a transaction come together."""
-        numbers: dict[str, int] = {}
-        waiting: dict[int, PreparedFile] = {}
-        written_s = time.monotonic()
-        for number, (found_file, rule) in enumerate(files):
-            first = numbers.setdefault(alias_key(f"{self.source}/{found_file.path}"), number)
-            clash = "" if first == number else files[first][0].path
-            answer = self._file(found_file, rule, clash)
-            if isinstance(answer, DocumentReport):
-                yield number, answer
-            else:
-                waiting[number] = answer
-
-            passages = sum(len(file.file.pieces) for file in waiting.values())
-            is_due = number + 1 == len(files) or time.monotonic() - written_s > _MOST_SECONDS
-            if is_due or len(waiting) == _MOST_FILES or passages > _MOST_PASSAGES:
-                for place, report in zip(waiting, write_together([*waiting.values()]), strict=True):
-                    path = files[place][0].path
-                    if isinstance(report, TenureError):
-                        del self.fresh[path]
-                        report = _refused(path, report.code, str(report))
-                    yield place, report
-                waiting, written_s = {}, time.monotonic()
-
-    def _file(
-        self, found_file: FoundFile, rule: FileRule, clash: str
-    ) -> DocumentReport | PreparedFile:
-        """What one file is, or its report; `clash` is the path of another one of the same name."""
+    def _file(self, found_file: FoundFile, rule: FileRule, clash: str) -> DocumentReport:
+        """The report of one file; `clash` is the path of another one of the same name."""
         path = found_file.path
         try:
             if found_file.problem:
@@ -300,14 +267,13 @@ class FolderSync:
                 # A run that ends from here on was interrupted.
                 self.is_changed = True
                 _save_cache(self.cache_path, self.known, running=True)
-            answer = self.target.put(_read_unchanged(found_file), path, terms)
+            report = self.target.put(_read_unchanged(found_file), path, terms)
         except TenureError as error:
             return _refused(path, error.code, str(error))
 
-        if isinstance(answer, DocumentReport):
-            self.gone.discard(answer.former)
+        self.gone.discard(report.former)
         self.fresh[path] = line
-        return answer
+        return report
 
     def _removals(self) -> Iterator[DocumentReport]:
         """End the documents whose files are gone, unless that is most of them."""
@@ -384,10 +350,10 @@ class StoreTarget(Caller):
             and row.details.update_path.startswith(f"{source}/")
         }
 
-    def put(self, content: bytes, path: str, terms: Terms) -> DocumentReport | PreparedFile:
-        """Read a file, in the child of the run, to be written with others."""
+    def put(self, content: bytes, path: str, terms: Terms) -> DocumentReport:
+        """Take in a file, read in the child of the run."""
         keeper = DocumentKeeper(self._backend, self.principal)
-        return keeper.prepare(content, path, terms, None, self.child.read)
+        return keeper.put(content, path, terms, None, self.child.read)
 
     def remove(self, name: str) -> DocumentReport:
         """End a document now."""

@@ -21,8 +21,6 @@ from tenure.tests.support.sampling import size
 RUNNER = """
 import sys
 from tenure import connect
-from tenure.service.documents import sync
-sync._MOST_FILES = 4  # so that a kill falls between transactions too
 with connect(sys.argv[1]) as memory:
     tell = lambda done, total, path: print(done, flush=True)
     memory.documents.sync(sys.argv[2], source="handbook", progress=tell)
@@ -231,13 +229,10 @@ def test_a_second_run_of_one_source_is_refused(memory, folder, tmp_path):
     assert sync(memory, folder).counts == {"same": 3}
 
 
-def test_small_files_share_a_transaction_and_keep_a_stamp_each(memory, folder):
+def test_each_file_of_a_run_is_told_to_its_watch(memory, folder):
     steps: list[tuple[int, int]] = []
     sync(memory, folder, progress=lambda done, total, path: steps.append((done, total)))
     assert steps == [(1, 3), (2, 3), (3, 3)]
-    # Stamps of one transaction are neighbours.
-    first, second, third = sorted(view.recorded for view in memory.documents.list())
-    assert second - first == third - second == timedelta(microseconds=1)
 
 
 @pytest.mark.parametrize("first", ["put", "sync"])

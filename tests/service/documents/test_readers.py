@@ -95,6 +95,15 @@ def test_a_word_that_a_line_parted_is_whole_where_it_stands_elsewhere():
     assert reading.blocks[0].text == "about parental leave"
 
 
+def test_only_the_line_at_a_page_s_end_goes_on_over_it_and_low_letters_end_no_paragraph():
+    pages = [
+        ["They were never", Shown("seen on a sea or", gap=2)],
+        ["on a river.", Shown("a second paragraph", gap=14)],
+    ]
+    texts = [block.text for block in read_file(pdf(pages), "a.pdf").blocks]
+    assert texts == ["They were never seen on a sea or on a river.", "a second paragraph"]
+
+
 def test_bookmarks_are_the_headings_where_there_are_any():
     pages = [[Shown("Large words", 20), "Leave", *BODY], ["Travel", *BODY]]
     reading = read_file(pdf(pages, bookmarks=[("Leave", 1), ("Travel", 2)]), "a.pdf")
@@ -159,7 +168,7 @@ def test_a_docx_has_headings_and_paragraphs_and_counts_the_words_around_them():
     reading = read_file(out.getvalue(), "a.docx")
     assert headings(reading) == [(1, "Leave", 0)]
     assert reading.text == "Leave\n14 weeks\nwith pay"
-    assert (reading.reader, reading.dropped) == ("docx/2", {"outside_main": 9})
+    assert (reading.reader, reading.dropped) == ("docx/3", {"outside_main": 9})
 
 
 def test_a_docx_keeps_fields_and_formulas_and_drops_what_is_hidden():

@@ -506,7 +506,7 @@ class DocumentKeeper(Caller):
         about: EntityRef | str
         sight = self.principal.sight()
         with self._reading() as reader:
-            stored_document = load_document(reader, file.former or file.name, sight, whole=True)
+            stored_document = load_document(reader, file.former or file.name, sight)
             covering = stored_document.at(start_us)
             # A file that was gone and is there again by its own date was never out of force.
             is_back = (
@@ -538,7 +538,7 @@ class DocumentKeeper(Caller):
             leaving = [entry.passage_id for entry in before if entry.key not in new_keys]
             rows = dict(self._rows_at(reader, leaving, start_us))
             same_words = _same_words(rows, before, keys, file.pieces)
-            diff = difference(before, keys, stored_document.known, same_words)
+            diff = difference(before, keys, same_words)
             for version in overruled:
                 other_ids = version.outline.numbers.keys() - set(diff.ids) - rows.keys()
                 rows.update(self._rows_at(reader, sorted(other_ids), version.start_us))
@@ -546,11 +546,9 @@ class DocumentKeeper(Caller):
             if is_back or overruled:
                 again = set(range(len(keys))).difference(diff.moved)
                 diff = diff._replace(opened=tuple(sorted(again)))
-            known_ids = frozenset((*stored_document.known.values(), *rows))
-            old_ids = [diff.ids[number] for number in diff.written if diff.ids[number] in known_ids]
-            erased = {
-                row.row.claim.object_id for row in self._rows_of(reader, old_ids) if row.erased
-            }
+            written_ids = [diff.ids[number] for number in diff.written]
+            old_rows = self._rows_of(reader, written_ids if stored_document.versions else ())
+            is_erased = {row.row.claim.object_id: row.erased for row in old_rows}
             closed = [passage_id for passage_id in diff.closed if passage_id in rows]
             ends = [rows[passage_id].row.claim.object_id for passage_id in closed]
             ends += self._claims_of(reader, closed, span_us)
@@ -565,12 +563,12 @@ class DocumentKeeper(Caller):
             path = (file.outline.title, *file.outline.paths[piece.heading])
             reason = " > ".join(dict.fromkeys(filter(None, path))) or file.name
             fields: dict[str, Any] = {**common, "content": piece.text, "why_it_matters": reason}
-            if passage_id in known_ids and passage_id not in erased:
+            if passage_id not in is_erased:
+                writes[passage_id] = Write(subject=about, object_type="retrieved_passage", **fields)
+            elif not is_erased[passage_id]:
                 # What comes back, or moves, is one history with what it was before.
                 change = Write(op="correct", object_id=passage_id, **fields)
                 writes[self._backend.ids()] = change
-            elif passage_id not in erased:
-                writes[passage_id] = Write(subject=about, object_type="retrieved_passage", **fields)
 
         entries = [
             OutlineEntry(passage_id, key, *piece[1:])

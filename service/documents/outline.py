@@ -162,19 +162,17 @@ class Difference(NamedTuple):
 
 
 def difference(
-    before: Sequence[OutlineEntry],
-    keys: Sequence[str],
-    known: Mapping[str, str],
-    same_words: Mapping[str, str],
+    before: Sequence[OutlineEntry], keys: Sequence[str], same_words: Mapping[str, str]
 ) -> Difference:
     """What closes, opens and moves between the entries of a version and the keys of another.
 
-    `known` are the passage ids of earlier versions by key. `same_words` maps the key of a new
-    passage to the id of a passage of `before` with the same words under another heading.
+    `same_words` maps the key of a new passage to the id of a passage of `before` with the same
+    words under another heading. What opens takes its key as its id, so that a passage that comes
+    back goes on; the next one in a row where a passage that has moved keeps that id.
     """
     current = {entry.key: entry.passage_id for entry in before}
     taken = {current[key] for key in keys if key in current}
-    used_ids = set(known.values())
+    earlier_ids = {entry.passage_id for entry in before}
     ids: list[str] = []
     opened: list[int] = []
     moved: list[int] = []
@@ -184,9 +182,10 @@ def difference(
             passage_id = origin
             moved.append(number)
         elif passage_id is None:
-            passage_id = known.get(key)
-            if passage_id is None or passage_id in taken:
-                passage_id = _free_id(key, used_ids, taken)
+            passage_id, count = key, 0
+            while passage_id in taken or passage_id in earlier_ids:
+                count += 1
+                passage_id = str(uuid.uuid5(uuid.UUID(key), str(count)))
             opened.append(number)
 
         taken.add(passage_id)
@@ -194,15 +193,6 @@ def difference(
 
     closed = [entry.passage_id for entry in before if entry.passage_id not in taken]
     return Difference(tuple(ids), tuple(closed), tuple(opened), tuple(moved))
-
-
-def _free_id(key: str, *used_ids: set[str]) -> str:
-    """The id of a new passage: its key, unless a passage that moved away has it."""
-    passage_id, count = key, 0
-    while any(passage_id in ids for ids in used_ids):
-        count += 1
-        passage_id = str(uuid.uuid5(uuid.UUID(key), str(count)))
-    return passage_id
 
 
 def _short(object_id: str) -> str:

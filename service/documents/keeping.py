@@ -495,7 +495,6 @@ class DocumentKeeper(Caller):
             cutter=CUTTER,
             headings=tuple(h._replace(title=t) for h, t in zip(headings, titles[1:], strict=True)),
             dated=dated.source if stated_us is None else "stated",
-            facts={k: v for k, v in reading.dates.items() if k in ("modified", "published")},
         )
         warnings = (dated.warning,) if dated.warning and stated_us is None else ()
         return _File(name, reading, outline, tuple(shown), day_us, masked, warnings)

@@ -13,7 +13,7 @@ import uuid
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, Final, NamedTuple
@@ -58,8 +58,6 @@ class DocumentOutline:
     dated: str
     """Where its effective date is from: `stated`, `front_matter`, `text`, `message`, `recorded`."""
     flagged: int = 0
-    facts: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Further dates that the reader stated."""
 
     @cached_property
     def paths(self) -> tuple[tuple[str, ...], ...]:
@@ -110,7 +108,7 @@ class DocumentOutline:
 
 _PLAIN: Final = (
     *("root", "digest", "title", "media_type", "reader", "cutter"),
-    *("dated", "flagged", "facts"),
+    *("dated", "flagged"),
 )
 
 

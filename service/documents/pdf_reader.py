@@ -35,7 +35,6 @@ _LEADERS: Final = re.compile(r"(?:\.\s*){3,}\s*\d+\s*$")
 _PARTED: Final = re.compile("(\\w+)(\ufffe|[-\u2010]\n)(?=(\\w+))")
 """A hyphen at a line's end, or where PDFium has joined two lines at one."""
 _ODD: Final = str.maketrans({"\u00ad": None, "\x02": "\ufffe", "\0": None, "\ufeff": None})
-_DATE: Final = re.compile(r"D:(\d{4})(\d{2})(\d{2})")
 _LIGATURE: Final = re.compile("[\ufb00-\ufb06]")
 _INVISIBLE: Final = 3
 """The rendering mode of text that is not painted, as below the picture of a scan."""
@@ -88,15 +87,8 @@ def _read(pdfium: Any, document: Any, name: str) -> FileReading:
 
     body = median([line.size for lines in pages for line in lines] or [0.0])
     blocks = tuple(_blocks(_without_running(pages, body, drops), _bookmarks(document), body))
-    metadata = document.get_metadata_dict()
-    dates: dict[str, str] = {}
-    for key, fact in (("CreationDate", "published"), ("ModDate", "modified")):
-        match = _DATE.match(metadata.get(key, ""))
-        if match:
-            dates[fact] = "-".join(match.groups())
-
-    title = _clean(metadata.get("Title", "")).strip()
-    return FileReading(blocks, title, dates, dict(drops), tuple(problems))
+    title = _clean(document.get_metadata_dict().get("Title", "")).strip()
+    return FileReading(blocks, title, dropped=dict(drops), problems=tuple(problems))
 
 
 def _lines(pdfium: Any, page: Any, number: int) -> Iterator[_Line]:

@@ -28,7 +28,6 @@ def outline(*entries: OutlineEntry) -> DocumentOutline:
         entries=entries,
         dated="text",
         flagged=1,
-        facts={"modified": "2026-06-01"},
     )
 
 

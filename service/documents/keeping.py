@@ -41,6 +41,7 @@ from .chats import read_chats
 from .claims import ClaimFinder
 from .cutting import CUTTER, CutPassage, cut, plain_title
 from .dating import OWN_DATES, effective_date
+from .formats import read_file
 from .outline import (
     Difference,
     DocumentOutline,
@@ -162,13 +163,10 @@ class _Version(NamedTuple):
 class DocumentKeeper(Caller):
     """What takes documents in, ends them and changes who may see them."""
 
+    read: Callable[..., FileReading] = read_file
+
     def put(
-        self,
-        content: bytes,
-        name: str,
-        terms: Terms,
-        effective: Moment,
-        read: Callable[..., FileReading],
+        self, content: bytes, name: str, terms: Terms, effective: Moment = None
     ) -> DocumentReport:
         """Read the bytes of a file and write them as a version, unless they are stored.
 
@@ -204,7 +202,7 @@ class DocumentKeeper(Caller):
             )
 
         options = {key: getattr(terms, key) for key in ("media_type", "encoding", "password")}
-        file = keeper._cut(name, digest, read(content, name, **options), stated_us)
+        file = keeper._cut(name, digest, self.read(content, name, **options), stated_us)
         if stored_document.last is None:
             file = keeper._with_former(file, terms.former)
         if file.former and terms.governs:

@@ -36,9 +36,7 @@ from ...schema.principal import OPERATE
 from ...schema.values import canonical_json
 from ...store.port.store import Point
 from ...store.transfer.whole_file import private_folder, whole_file
-from ..backend.caller import Caller
 from .blocks import MAX_BYTES, refusal
-from .child import ParsingChild
 from .keeping import DocumentKeeper
 from .records import DocumentProblem, DocumentReport, SyncReport, SyncWatch
 from .state import full_name, outline_rows
@@ -296,10 +294,8 @@ def sync_folder(
 
 
 @dataclass(frozen=True, slots=True)
-class StoreTarget(Caller):
+class StoreTarget(DocumentKeeper):
     """The store of this process as the target of a sync."""
-
-    child: ParsingChild
 
     @property
     def key(self) -> str:
@@ -332,15 +328,6 @@ class StoreTarget(Caller):
             and (is_operator or row.visible)
             and row.details.update_path.startswith(f"{source}/")
         }
-
-    def put(self, content: bytes, path: str, terms: Terms) -> DocumentReport:
-        """Take in a file, read in the child of the run."""
-        keeper = DocumentKeeper(self._backend, self.principal)
-        return keeper.put(content, path, terms, None, self.child.read)
-
-    def remove(self, name: str) -> DocumentReport:
-        """End a document now."""
-        return DocumentKeeper(self._backend, self.principal).remove(name)
 
 
 def user_cache() -> Path:

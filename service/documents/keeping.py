@@ -372,7 +372,7 @@ class DocumentKeeper(Caller):
         return True
 
     def entity_id(self, name: str) -> str:
-        """The entity of a document that the caller may erase.
+        """The entity of the document that has a name, else that had it, for its erasure.
 
         Raises:
             Forbidden: `privilege_required`.
@@ -380,10 +380,12 @@ class DocumentKeeper(Caller):
         """
         self.principal.require(ERASE)
         with self._reading() as reader:
-            for row in hidden_rows(reader, name, self.principal.sight()):
-                return str(row.details.subject_id)
-
-        raise unknown_document(name)
+            rows = hidden_rows(reader, name, self.principal.sight())
+        rows.sort(key=lambda row: row.row.claim.tx)
+        names = {str(row.details.subject_id): row.details.update_path for row in rows}
+        if not names:
+            raise unknown_document(name)
+        return min(names, key=lambda subject_id: names[subject_id] != name)
 
     def _permissions(self, terms: Terms) -> Permissions:
         return permissions_as_stated(Permissions(), self._words_now(), *terms.readers.values())

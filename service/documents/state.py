@@ -133,9 +133,8 @@ def find_owners(reader: Reader, name: str, sight: Sight) -> list[str]:
         return [name]
     lookup, tx_us = Lookup(norms=(alias_key(name),)), reader.clock().last_us
     aliases = reader.known(lookup, scopes=sight.scopes, tx_us=tx_us).aliases
-    return sorted(
-        {alias.entity_id for alias in aliases if (alias.surface, alias.type) == (name, "document")}
-    )
+    # Of names that differ by case alone one is taken, so that a renamed file is found by both.
+    return sorted({alias.entity_id for alias in aliases if alias.type == "document"})
 
 
 def check_clash(aliases: Iterable[Alias], name: str) -> None:

@@ -344,6 +344,26 @@ def test_a_renamed_file_goes_on_as_its_document(memory, folder):
     assert memory.doctor() == ()
 
 
+def test_erasing_a_name_erases_the_document_that_has_it_now(memory, folder):
+    sync(memory, folder)
+    (folder / "leave.md").rename(folder / "policies/leave.md")
+    sync(memory, folder)
+    (folder / "leave.md").write_text("# Leave\n\nLeave of another kind is unpaid.\n")
+    sync(memory, folder)
+    memory.erase(document="handbook/leave.md", reason="case 7")
+    assert "handbook/leave.md" not in names(memory)
+    assert memory.documents.get("handbook/policies/leave.md").text.endswith("14 weeks.")
+
+
+def test_a_file_renamed_by_case_alone_is_found_by_its_new_name(memory, folder):
+    sync(memory, folder)
+    (folder / "leave.md").rename(folder / "LEAVE.md")
+    assert sync(memory, folder).counts == {"renamed": 1, "same": 2}
+    assert memory.documents.get("handbook/LEAVE.md").text.endswith("14 weeks.")
+    (folder / "LEAVE.md").write_text("# Leave\n\nParental leave is 20 weeks.\n")
+    assert sync(memory, folder).counts == {"changed": 1, "same": 2}
+
+
 def test_a_file_that_moves_among_secret_ones_is_secret(memory, folder, tmp_path):
     rules = tmp_path / "documents.toml"
     rules.write_text('[[rule]]\nmatch = "hr/**"\nallow_roles = ["hr"]\n')

@@ -35,6 +35,7 @@ _LEADERS: Final = re.compile(r"(?:\.\s*){3,}\s*\d+\s*$")
 _PARTED: Final = re.compile("(\\w+)(\ufffe|[-\u2010]\n)(?=(\\w+))")
 """A hyphen at a line's end, or where PDFium has joined two lines at one."""
 _ODD: Final = str.maketrans({"\u00ad": None, "\x02": "\ufffe", "\0": None, "\ufeff": None})
+_NUMBER: Final = re.compile(r"\d+")
 _LIGATURE: Final = re.compile("[\ufb00-\ufb06]")
 _INVISIBLE: Final = 3
 """The rendering mode of text that is not painted, as below the picture of a scan."""
@@ -146,27 +147,26 @@ def _shown(lines: Sequence[_Line], drops: Counter[str]) -> list[_Line]:
 
 def _without_running(pages: Sequence[list[_Line]], body: float, drops: Counter[str]) -> list[_Line]:
     """The lines without heads and feet: a first or last line that half of the pages have."""
+
+    def key(line: _Line) -> str:
+        # A larger line may be the heading of its page, which differs by its number.
+        return line.text if line.size >= _LARGER * body else _NUMBER.sub("#", line.text.casefold())
+
     counts: Counter[str] = Counter()
     for lines in pages:
-        counts.update({_folded(line.text) for line in (*lines[:2], *lines[-2:])})
+        counts.update({key(line) for line in (*lines[:2], *lines[-2:])})
     shown: list[_Line] = []
     for lines in pages:
         for place, line in enumerate(lines):
             is_edge = place < 2 or place >= len(lines) - 2
             # On two pages it may be a sentence that is said twice.
-            count = counts[_folded(line.text)]
-            is_running = count > 2 and 2 * count > len(pages)
-            # A larger line is the heading of its page.
-            if is_edge and is_running and line.size < _LARGER * body:
+            count = counts[key(line)]
+            if is_edge and count > 2 and 2 * count > len(pages):
                 drops["running_head"] += count_words(line.text)
             else:
                 shown.append(line)
 
     return shown
-
-
-def _folded(text: str) -> str:
-    return re.sub(r"\d+", "#", text.casefold())
 
 
 def _bookmarks(document: Any) -> dict[int, dict[str, int]] | None:

@@ -70,10 +70,11 @@ def test_an_instruction_to_a_processor_ends_no_page():
     assert read_file(shown.encode(), "a.html").text == "inside"
 
 
-def test_a_pdf_has_pages_headings_and_no_running_heads():
+@pytest.mark.parametrize("head_size", [8, 14])
+def test_a_pdf_has_pages_headings_and_no_running_heads(head_size):
     pages = [
         [
-            Shown("ACME handbook", 8),
+            Shown("ACME handbook", head_size),
             Shown(f"Chapter {number}", 18, 20),
             *[Shown(line, 11, 0) for line in BODY],
             Shown("Another paragraph, with a hyphen-", 11, 14),

@@ -97,11 +97,9 @@ def test_a_word_that_a_line_parted_is_whole_where_it_stands_elsewhere():
 
 
 def test_only_the_line_at_a_page_s_end_goes_on_over_it_and_low_letters_end_no_paragraph():
-    pages = [
-        ["They were never", Shown("seen on a sea or", gap=2)],
-        ["on a river.", Shown("a second paragraph", gap=14)],
-    ]
-    texts = [block.text for block in read_file(pdf(pages), "a.pdf").blocks]
+    first = ["They were never", Shown("seen on a sea or", gap=2)]
+    second = ["on a river.", Shown("a second paragraph", gap=14)]
+    texts = [block.text for block in read_file(pdf([first, second]), "a.pdf").blocks]
     assert texts == ["They were never seen on a sea or on a river.", "a second paragraph"]
 
 
@@ -127,7 +125,7 @@ def test_a_large_mark_before_small_words_makes_no_heading():
 def test_hidden_text_is_dropped_and_counted_and_a_scan_keeps_its_own():
     hidden: list[Shown | str] = [*BODY, Shown("obey this now", mode=3), Shown("far away", x=5_000)]
     reading = read_file(pdf([hidden]), "a.pdf")
-    assert "obey" not in reading.text + "far"
+    assert not {"obey", "far"} & set(reading.text.split())
     assert reading.dropped == {"hidden_text": 5}
     page: list[Shown | str] = [Shown(line, mode=3) for line in BODY]
     scan = read_file(pdf([page]), "a.pdf")

@@ -21,11 +21,11 @@ from ...resolution.keys import entity_id
 from ...schema.claim import Permissions, Version
 from ...schema.entity import EntityRef
 from ...schema.errors import Conflict, Forbidden
-from ...schema.interval import INF_US, MIN_US, Interval
+from ...schema.interval import INF_US, Interval
 from ...schema.policy import WritePolicy
 from ...schema.principal import ERASE, EVERYONE_TAG, OPERATE, Scope
 from ...schema.slots import kind_of
-from ...schema.values import iso, moment
+from ...schema.values import moment
 from ...schema.vocabulary import Classification, Outcome
 from ...schema.write import Draft, Moment, Receipt, Write
 from ...store.operations.change import Mandate, reclassify
@@ -536,8 +536,12 @@ class DocumentKeeper(Caller):
             new_keys = frozenset(keys)
             leaving = [entry.passage_id for entry in before if entry.key not in new_keys]
             rows = dict(self._rows_at(reader, leaving, start_us))
-            same_words = _same_words(rows, before, keys, file.pieces)
-            diff = difference(before, keys, same_words)
+            by_words: dict[str, list[str]] = {}
+            for passage_id, row in rows.items():
+                if row.content is not None:
+                    by_words.setdefault(one_line(row.content.text), []).append(passage_id)
+            words = [one_line(piece.text) for piece in file.pieces]
+            diff = difference(before, list(zip(keys, words, strict=True)), by_words)
             for version in overruled:
                 other_ids = version.outline.numbers.keys() - set(diff.ids) - rows.keys()
                 rows.update(self._rows_at(reader, sorted(other_ids), version.start_us))
@@ -673,8 +677,8 @@ def _common_fields(name: str, terms: Terms, span_us: tuple[int, int]) -> dict[st
         "authority_level": terms.authority_level,
         "applicable_task_types": tuple(terms.task_types),
         **terms.readers,
-        "valid_from": _when(span_us[0]),
-        "valid_until": _when(span_us[1]),
+        "valid_from": moment(span_us[0]) or "-infinity",
+        "valid_until": moment(span_us[1]),
     }
 
 
@@ -683,35 +687,6 @@ def _ending(object_id: str, common: Mapping[str, Any]) -> Write:
     return Write(op="retract", object_id=object_id, **{name: common[name] for name in names})
 
 
-def _when(instant_us: int) -> str | None:
-    if instant_us == MIN_US:
-        return "-infinity"
-    return None if instant_us == INF_US else iso(instant_us)
-
-
 def is_suspicious(text: str, policy: WritePolicy) -> bool:
     """Whether a title or a name from a file looks like an injected instruction."""
     return not (bears_no_sign(text) or is_unsuspected(text, TextChannel.DOCUMENT, policy))
-
-
-def _same_words(
-    rows: Mapping[str, Version],
-    before: Sequence[OutlineEntry],
-    keys: Sequence[str],
-    pieces: Sequence[CutPassage],
-) -> dict[str, str]:
-    """For the keys of new passages, those of the version before that have the same words."""
-    by_words: dict[str, list[str]] = {}
-    for passage_id, row in rows.items():
-        if row.content is not None:
-            by_words.setdefault(one_line(row.content.text), []).append(passage_id)
-
-    current = {entry.key for entry in before}
-    same_words: dict[str, str] = {}
-    # Of a new document no passage may have moved.
-    for key, piece in zip(keys, pieces, strict=True) if by_words else ():
-        others = by_words.get(one_line(piece.text))
-        if key not in current and others:
-            same_words[key] = others.pop(0)
-
-    return same_words

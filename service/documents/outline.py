@@ -160,24 +160,27 @@ class Difference(NamedTuple):
 
 
 def difference(
-    before: Sequence[OutlineEntry], keys: Sequence[str], same_words: Mapping[str, str]
+    before: Sequence[OutlineEntry],
+    passages: Sequence[tuple[str, str]],
+    by_words: Mapping[str, Sequence[str]],
 ) -> Difference:
-    """What closes, opens and moves between the entries of a version and the keys of another.
+    """What closes, opens and moves between the entries of a version and passages of another.
 
-    `same_words` maps the key of a new passage to the id of a passage of `before` with the same
-    words under another heading. What opens takes its key as its id, so that a passage that comes
+    Passages are given as (key, words); `by_words` has the ids of those of `before` that have some
+    words and no key of another. What opens takes its key as its id, so that a passage that comes
     back goes on; the next one in a row where a passage that has moved keeps that id.
     """
     current = {entry.key: entry.passage_id for entry in before}
-    taken = {current[key] for key in keys if key in current}
+    taken = {current[key] for key, _ in passages if key in current}
     earlier_ids = {entry.passage_id for entry in before}
     ids: list[str] = []
     opened: list[int] = []
     moved: list[int] = []
-    for number, key in enumerate(keys):
-        passage_id, origin = current.get(key), same_words.get(key)
-        if passage_id is None and origin is not None and origin not in taken:
-            passage_id = origin
+    for number, (key, words) in enumerate(passages):
+        passage_id = current.get(key)
+        origins = [origin for origin in by_words.get(words, ()) if origin not in taken]
+        if passage_id is None and origins:
+            passage_id = origins[0]
             moved.append(number)
         elif passage_id is None:
             passage_id, count = key, 0

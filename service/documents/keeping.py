@@ -520,7 +520,7 @@ class DocumentKeeper(Caller):
             span_us = start_us, end_us
             before = () if covering is None else covering.outline.entries
             if stored_document.last is None:
-                root, head_id = self._new_root(reader, file.name, terms)
+                root, head_id = self._new_root(reader, file.name, terms.again)
                 ref = EntityRef(name=file.name, type="document", external_ids={SCHEME: root})
                 tx_us = reader.clock().last_us
                 known = reader.known(lookup_of([ref]), scopes=sight.scopes, tx_us=tx_us)
@@ -531,6 +531,9 @@ class DocumentKeeper(Caller):
                 named = ref
             else:
                 root, head_id = stored_document.last.outline.root, self._backend.ids()
+                if file.former:
+                    # So that after its erasure no file of the new name brings it back.
+                    _, head_id = self._new_root(reader, file.name, again=True)
                 named = about = stored_document.last.entity_id
             keys = self._keys(file, root)
             new_keys = frozenset(keys)
@@ -639,8 +642,8 @@ class DocumentKeeper(Caller):
         room = MOST_WRITES - len(drafts)
         return _Version(stored_document, [*drafts, *claims[:room]], report, claims[room:])
 
-    def _new_root(self, reader: Reader, name: str, terms: Terms) -> tuple[str, str]:
-        """What identifies a new document, and the id of its first outline.
+    def _new_root(self, reader: Reader, name: str, again: bool) -> tuple[str, str]:
+        """What identifies a new document, and the id of the first outline under its name.
 
         Where an erased document had the name, or another one had it first, it is the name with a
         number, behind an empty part that no name has.
@@ -653,7 +656,7 @@ class DocumentKeeper(Caller):
             rows = self._rows_of(reader, [first_id])
             if not rows:
                 return f"{name}//{number}" if number else name, first_id
-            if all(row.erased for row in rows) and not terms.again:
+            if all(row.erased for row in rows) and not again:
                 raise Conflict(
                     f"{name} was erased; put it with again=True to take it in once more",
                     code="erased",

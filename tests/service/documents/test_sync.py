@@ -327,6 +327,8 @@ def test_a_renamed_file_goes_on_as_its_document(memory, folder):
     assert memory.replay(envelope).text == envelope.text
     memory.erase(document="handbook/leave.md", reason="case 7")
     assert names(memory) == sorted(after)
+    memory.erase(document="handbook/hr/salaries.md", reason="case 8")
+    assert sync(memory, folder).counts == {"refused": 2, "same": 2}
     assert memory.doctor() == ()
 
 

@@ -95,18 +95,6 @@ class _File(NamedTuple):
     """Whether it holds in place of versions with a later date."""
 
 
-class _Plan(NamedTuple):
-    """What a version changes, found in one snapshot."""
-
-    stored_document: StoredDocument
-    diff: Difference
-    outline: DocumentOutline
-    head: Write
-    """The outline's, without its value."""
-    head_id: str
-    writes: dict[str, Write]
-
-
 class DocumentWriter(Writer):
     """The writer of outlines, which submits only where nothing has changed since the plan."""
 
@@ -499,8 +487,14 @@ class DocumentKeeper(Caller):
         warnings = (dated.warning,) if dated.warning and stated_us is None else ()
         return _File(name, reading, outline, tuple(shown), day_us, masked, warnings)
 
-    def _plan(self, file: _File, terms: Terms, start_us: int) -> _Plan:
-        """What a version changes of the stored document where it begins."""
+    def _plan(
+        self, file: _File, terms: Terms, start_us: int
+    ) -> tuple[StoredDocument, Difference, DocumentOutline, tuple[str, Write], dict[str, Write]]:
+        """What a version changes of the stored document where it begins, in one snapshot.
+
+        The document, the difference, the outline, the id and the write of the outline without its
+        value, and the other writes by id.
+        """
         named: EntityRef | str
         about: EntityRef | str
         sight = self.principal.sight()
@@ -583,14 +577,13 @@ class DocumentKeeper(Caller):
         outline = replace(file.outline, root=root, entries=tuple(entries))
         verb = "correct" if covering or overruled else "assert"
         head = Write(op=verb, subject=named, slot=SLOT, **common)
-        return _Plan(stored_document, diff, outline, head, head_id, writes)
+        return stored_document, diff, outline, (head_id, head), writes
 
     def _draft(self, file: _File, terms: Terms) -> _Version:
         """The writes of a file as a version, and the report of them."""
         now_us = self._backend.now_us()
         start_us = now_us if file.day_us is None else file.day_us
-        plan = self._plan(file, terms, start_us)
-        stored_document, diff, writes = plan.stored_document, plan.diff, plan.writes
+        stored_document, diff, outline, (head_id, head), writes = self._plan(file, terms, start_us)
         writer = DocumentWriter(self._backend, self.principal)
         drafts = writer.drafts(list(writes.values()), list(writes)) if writes else []
         flagged = sum(bool(draft.quarantine) for draft in drafts)
@@ -612,10 +605,10 @@ class DocumentKeeper(Caller):
                 if write.content and not draft.quarantine and passage_id not in moved:
                     passages[passage_id] = write.content
             finder = ClaimFinder(self._backend, self.principal)
-            claims, refused = finder.drafts(passages, plan.head, terms.claims, drafts)
+            claims, refused = finder.drafts(passages, head, terms.claims, drafts)
 
-        value = replace(plan.outline, flagged=flagged).to_value()
-        drafts = [*writer.drafts([replace(plan.head, value=value)], [plan.head_id]), *drafts]
+        value = replace(outline, flagged=flagged).to_value()
+        drafts = [*writer.drafts([replace(head, value=value)], [head_id]), *drafts]
         covering = stored_document.at(start_us)
         is_correction = covering is not None and covering.start_us == start_us
         outcome = "renamed" if file.former else "corrected" if is_correction else "changed"
@@ -623,10 +616,10 @@ class DocumentKeeper(Caller):
             document=stored_document.last.entity_id if stored_document.last else "",
             name=file.name,
             former=file.former,
-            title=plan.outline.title,
+            title=outline.title,
             outcome=outcome if stored_document.last else "new",
             effective=moment(start_us),
-            dated=plan.outline.dated,
+            dated=outline.dated,
             kept=diff.kept,
             opened=len(diff.opened),
             closed=len(diff.closed),

@@ -60,8 +60,7 @@ def state(memory) -> list[tuple[str, str]]:
 
 def test_a_second_run_reads_nothing_and_writes_nothing(memory, folder, tmp_path):
     steps: list[tuple[object, ...]] = []
-    told = {"progress": lambda *step: steps.append(step[:2])}
-    assert sync(memory, folder, **told).counts == {"new": 3}
+    assert sync(memory, folder, progress=lambda *step: steps.append(step[:2])).counts["new"] == 3
     assert steps == [(1, 3), (2, 3), (3, 3)]
     stamps, bytes_before = len(memory.log()), (tmp_path / "m.db").stat().st_size
     cache = {path: path.stat().st_mtime_ns for path in (tmp_path / "m.db.sync").iterdir()}
@@ -322,7 +321,6 @@ def test_a_renamed_file_goes_on_as_its_document(memory, folder):
     assert sync(memory, folder).counts == {"new": 1, "same": 3}
     ids = {view.name: view.id for view in memory.documents.list()}
     assert ids["handbook/leave.md"] != ids["handbook/policies/leave.md"] == moved.id
-    assert memory.documents.get("handbook/leave.md").text.endswith("unpaid.")
     assert memory.documents.get("handbook/policies/leave.md").text.endswith("14 weeks.")
     assert memory.replay(envelope).text == envelope.text
     memory.erase(document="handbook/leave.md", reason="case 7")

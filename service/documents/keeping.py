@@ -490,11 +490,7 @@ class DocumentKeeper(Caller):
     def _plan(
         self, file: _File, terms: Terms, start_us: int
     ) -> tuple[StoredDocument, Difference, DocumentOutline, tuple[str, Write], dict[str, Write]]:
-        """What a version changes of the stored document where it begins, in one snapshot.
-
-        The document, the difference, the outline, the id and the write of the outline without its
-        value, and the other writes by id.
-        """
+        """What a version changes where it begins: id and write of the outline, and all others."""
         named: EntityRef | str
         about: EntityRef | str
         sight = self.principal.sight()
@@ -609,8 +605,7 @@ class DocumentKeeper(Caller):
 
         value = replace(outline, flagged=flagged).to_value()
         drafts = [*writer.drafts([replace(head, value=value)], [head_id]), *drafts]
-        covering = stored_document.at(start_us)
-        is_correction = covering is not None and covering.start_us == start_us
+        is_correction = start_us in {version.start_us for version in stored_document.versions}
         outcome = "renamed" if file.former else "corrected" if is_correction else "changed"
         report = DocumentReport(
             document=stored_document.last.entity_id if stored_document.last else "",

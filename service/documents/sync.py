@@ -34,6 +34,7 @@ from ...schema.errors import Conflict, InvalidInput, NotFound, TenureError, unkn
 from ...schema.limits import toml_of, utf8_of
 from ...schema.principal import OPERATE
 from ...schema.values import canonical_json
+from ...schema.vocabulary import Op
 from ...store.port.store import Point
 from ...store.transfer.whole_file import private_folder, whole_file
 from .blocks import MAX_BYTES, refusal
@@ -324,7 +325,7 @@ class StoreTarget(DocumentKeeper):
         return {
             row.details.update_path: row.row.claim.object_id
             for row in rows
-            if row.row.claim.value_key
+            if row.row.claim.op is not Op.RETRACT
             and (is_operator or row.visible)
             and row.details.update_path.startswith(f"{source}/")
         }

@@ -69,7 +69,7 @@ MOST_FLAGGED: Final = 20
 MOST_WRITES: Final = 10_000
 """Writes of one transaction."""
 _SHARE_RENAMED: Final = 0.8
-_TRIES: Final = 8
+_TRIES: Final = 20
 """Plans of one put: each other writer of the same document costs one."""
 OLDER_DATE: Final = "older_date"
 """The warning of a file that replaced one with a later date in its folder."""

@@ -163,13 +163,18 @@ class Artifacts(Caller):
 
         # Only whom a grant admitted learns that there was something.
         content = self._files.tombstone(self._tenant, digest)
-        tombstone = None if content is None else _tombstone_of(content, digest)
-        if tombstone is not None and any(a.admits(sight) for a in tombstone.grants):
-            raise NotFound(
-                f"{address} was erased on {tombstone.at} by {tombstone.actor}: {tombstone.reason}",
-                code="erased",
-                address=address,
-            )
+        if content is not None:
+            try:
+                record = json.loads(content)
+                grants = [artifact_from_json(text) for text in record["grants"]]
+                sentence = f"{record['at']} by {record['actor']}: {record['reason']}"
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
+                tombstone = f"the tombstone of the erased artifact {digest[:12]}"
+                raise _damage(tombstone, "restore the file from a copy") from error
+            if any(grant.admits(sight) for grant in grants):
+                raise NotFound(
+                    f"{address} was erased on {sentence}", code="erased", address=address
+                )
 
         if self._files.damaged(self._tenant, digest):
             raise _damage(f"a grant of {address}", "put the same bytes again as before")
@@ -220,12 +225,17 @@ class Artifacts(Caller):
 
     def _bury(self, digest: str, address: str, reason: str) -> None:
         grants = self._files.grants(self._tenant, digest)
-        tombstone = _Tombstone(
-            at=iso(self._backend.now_us()), actor=self._actor, reason=reason, grants=grants
+        tombstone = canonical_json(
+            {
+                "at": iso(self._backend.now_us()),
+                "actor": self._actor,
+                "reason": reason,
+                "grants": [_nameless(grant) for grant in grants],
+            }
         )
         # What was put off first: a manifest still on its way may name these bytes.
         self._backend.settle()
-        self._files.erase(self._tenant, digest, tombstone.to_json().encode())
+        self._files.erase(self._tenant, digest, tombstone.encode())
         self._transact(lambda tx: _empty(tx, address))
         self._backend.forget_answers(self._tenant, (), names=(digest,))
 
@@ -241,7 +251,9 @@ class Artifacts(Caller):
         """
         # A number represents whatever this envelope put there; in another it is something else.
         if envelope is not None:
-            pointer = _id_of_anchor(pointer, envelope)
+            number = pointer.strip("[] ")
+            objects = envelope.trace.compiled_objects
+            pointer = next((o.object_id for o in objects if o.anchor == number), pointer)
             item = request_items(envelope.manifest).get(pointer)
             if item is not None and not is_address(item.origin):
                 data = item.text.encode("utf-8", "surrogatepass")
@@ -338,54 +350,11 @@ class ArtifactKeeper(Artifacts):
                 )
 
 
-def _id_of_anchor(pointer: str, envelope: Envelope) -> str:
-    """Return the id of the object that a number of an envelope's text represents."""
-    number = pointer.strip("[] ")
-    for compiled_object in envelope.trace.compiled_objects:
-        if compiled_object.anchor == number:
-            return compiled_object.object_id
-    return pointer
-
-
 def _text_of(data: bytes) -> str | None:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         return None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Tombstone:
-    """What stays of an erased artifact: who erased it, when and why, and who may know."""
-
-    at: str | None
-    actor: str
-    reason: str
-    grants: tuple[Artifact, ...]
-
-    def to_json(self) -> str:
-        return canonical_json(
-            {
-                "at": self.at,
-                "actor": self.actor,
-                "reason": self.reason,
-                "grants": [_nameless(grant) for grant in self.grants],
-            }
-        )
-
-
-def _tombstone_of(content: bytes, digest: str) -> _Tombstone:
-    try:
-        record = json.loads(content)
-        return _Tombstone(
-            at=record["at"],
-            actor=record["actor"],
-            reason=record["reason"],
-            grants=tuple(artifact_from_json(text) for text in record["grants"]),
-        )
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        tombstone = f"the tombstone of the erased artifact {digest[:12]}"
-        raise _damage(tombstone, "restore the file from a copy") from error
 
 
 def _damage(subject: str, advice: str) -> Unavailable:

@@ -103,7 +103,7 @@ def connect(
         reranker=reranker,
         tenant_key=tenant_key,
         control_path=None if address == ":memory:" else control_path(address),
-        **_with_files(place, artifacts, artifact_bytes, answers)._asdict(),
+        **_with_files(place, artifacts, artifact_bytes, answers),
     )
     backend.open(principal.tenant)
     return Memory(backend, principal)
@@ -137,17 +137,9 @@ def _check_options(principal: object, caches: object, answers: object) -> None:
         )
 
 
-class _Files(NamedTuple):
-    """A store, where originals are kept, and what models answered."""
-
-    store: Store
-    artifacts: ArtifactFiles | None
-    answers_path: Path | None
-
-
 def _with_files(
     place: Place, artifacts: ArtifactFiles | str | None, max_bytes: int, answers: str | None
-) -> _Files:
+) -> dict[str, Any]:
     """Open a store; where originals and answers are kept: next to an embedded one, unless told."""
     store: Store
     answers_path = None if answers is None else Path(answers).expanduser()
@@ -160,7 +152,7 @@ def _with_files(
 
     if isinstance(artifacts, str):
         artifacts = ArtifactFiles(artifacts, max_bytes=max_bytes)
-    return _Files(store, artifacts, answers_path)
+    return {"store": store, "artifacts": artifacts, "answers_path": answers_path}
 
 
 class NamesOnDemand:

@@ -54,7 +54,7 @@ class FileReading(NamedTuple):
     blocks: tuple[FileBlock, ...]
     title: str = ""
     dates: Mapping[str, str] = {}
-    """Stated dates: `effective` of front matter; `modified` and `published` are only facts."""
+    """The fields of front matter, with `effective` among them."""
     dropped: Mapping[str, int] = {}
     """Words that were left out, by reason."""
     problems: tuple[DocumentProblem, ...] = ()

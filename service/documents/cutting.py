@@ -58,16 +58,8 @@ class _Unit(NamedTuple):
     kind: FileBlockKind
 
 
-class CutText(NamedTuple):
-    """The headings and passages of a reading, in order."""
-
-    text: str
-    headings: tuple[Heading, ...]
-    pieces: tuple[CutPassage, ...]
-
-
-def cut(reading: FileReading) -> CutText:
-    """Cut a reading into passages; headings stand between them and belong to none.
+def cut(reading: FileReading) -> tuple[str, tuple[Heading, ...], tuple[CutPassage, ...]]:
+    """The text of a reading, its headings, and the passages between them, in order.
 
     A heading with nothing below it is text of the heading above it, so that no word is lost.
     """
@@ -103,7 +95,7 @@ def cut(reading: FileReading) -> CutText:
         # Where a heading stands between them, each of the three ends in a line feed.
         pieces[number] = piece._replace(gap="\n" if between.strip() else between)
 
-    return CutText(text, tuple(headings), tuple(pieces))
+    return text, tuple(headings), tuple(pieces)
 
 
 def _bare_headings(blocks: Sequence[FileBlock]) -> frozenset[int]:

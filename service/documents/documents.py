@@ -20,7 +20,7 @@ from ..backend.words import ClassificationWord
 from ..reading.view import pinned, point_of
 from .child import ParsingChild
 from .citing import citation_of, find_citations
-from .keeping import DocumentKeeper, PreparedFile
+from .keeping import DocumentKeeper
 from .outline import DocumentOutline
 from .records import (
     Document,
@@ -76,10 +76,9 @@ class Documents(Caller):
         check_fields(PutFields, terms, "term of a document")
         content = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
         stated = Terms(origin=url, **terms)
-        keeper = DocumentKeeper(self._backend, self.principal)
         with ParsingChild() as child:
-            answer = keeper.prepare(content, name, stated, effective, child.read)
-        return answer.write() if isinstance(answer, PreparedFile) else answer
+            keeper = DocumentKeeper(self._backend, self.principal, child.read)
+            return keeper.put(content, name, stated, effective)
 
     def sync(self, folder: str | Path, **options: Unpack[SyncFields]) -> SyncReport:
         """Bring the documents of a source to what a folder holds; run it again at will.
@@ -99,7 +98,8 @@ class Documents(Caller):
 
         check_fields(SyncFields, options, "option of a sync")
         with ParsingChild() as child:
-            return sync_folder(StoreTarget(self._backend, self.principal, child), folder, **options)
+            target = StoreTarget(self._backend, self.principal, child.read)
+            return sync_folder(target, folder, **options)
 
     def list(
         self, *, source: str | None = None, valid: Moment = None, tx: Moment = None

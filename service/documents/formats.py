@@ -107,5 +107,5 @@ def read_file(
         blocks=tuple(blocks),
         title=single_spaced(reading.title or next(titles, PurePosixPath(name).stem))[:300],
         media_type=reading.media_type or form.media_type,
-        reader=f"{form.name}/2",
+        reader=f"{form.name}/3",
     )

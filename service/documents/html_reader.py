@@ -45,13 +45,6 @@ _WHOLE: Final = frozenset("h1 h2 h3 h4 h5 h6 pre table".split())
 _UNSEEN_STYLE: Final = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d])"
 )
-_DATES: Final = {
-    "article:published_time": "published",
-    "article:modified_time": "modified",
-    "date": "published",
-    "dc.date": "published",
-    "last-modified": "modified",
-}
 _DOCTYPE: Final = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _UNREAD: Final = re.compile(r"word/(?:header|footer|comments)\d*\.xml")
 """Parts of a DOCX outside of its text: their words are only counted."""
@@ -69,7 +62,6 @@ _HIDDEN_RUN: Final = re.compile(
     re.DOTALL,
 )
 _STYLES: Final = "p[style-name='Title'] => h1:fresh"
-_PROPERTY: Final = re.compile(rb"<dcterms:(created|modified)[^>]*>([^<]+)<")
 
 
 def read_html(text: str, name: str) -> FileReading:
@@ -88,13 +80,6 @@ def read_html(text: str, name: str) -> FileReading:
             raise refusal("too_deep", f"{name} is nested deeper than {MAX_DEPTH} elements")
 
     parser: Any = extra_module("selectolax.lexbor").LexborHTMLParser(text)
-    dates: dict[str, str] = {}
-    for meta in parser.css("meta"):
-        attributes = meta.attributes
-        key = (attributes.get("property") or attributes.get("name") or "").casefold()
-        if key in _DATES and attributes.get("content"):
-            dates[_DATES[key]] = attributes["content"]
-
     body = parser.body or parser.root
     mains = parser.css("main:not([hidden])") or parser.css("article")
     root = mains[0] if len(mains) == 1 else body
@@ -104,7 +89,7 @@ def read_html(text: str, name: str) -> FileReading:
         whole, inner = (count_words(node.text(separator=" ")) for node in (body, root))
         drops["outside_main"] = whole - inner
     title = parser.css_first("title")
-    return FileReading(blocks, title.text() if title else "", dates, dict(drops))
+    return FileReading(blocks, title.text() if title else "", dropped=dict(drops))
 
 
 def read_docx(data: bytes, name: str) -> FileReading:
@@ -118,7 +103,6 @@ def read_docx(data: bytes, name: str) -> FileReading:
     no_picture: Any = mammoth.images.img_element(
         lambda _: {"src": ""}  # pyright: ignore[reportUnknownLambdaType]
     )
-    properties = b""
     drops: Counter[str] = Counter()
     archive_copy = io.BytesIO()
     try:
@@ -140,8 +124,6 @@ def read_docx(data: bytes, name: str) -> FileReading:
                 if _UNREAD.fullmatch(member):
                     words = re.sub(rb"<[^>]*>", b"", content.replace(b"</w:p>", b" "))
                     drops["outside_main"] += len(words.split())
-                elif member == "docProps/core.xml":
-                    properties = content
         page = mammoth.convert_to_html(
             archive_copy, convert_image=no_picture, style_map=_STYLES
         ).value
@@ -150,12 +132,8 @@ def read_docx(data: bytes, name: str) -> FileReading:
     except (zipfile.BadZipFile, KeyError, ValueError, EOFError, OSError, ExpatError) as error:
         raise refusal("bad_document", f"{name} cannot be read as DOCX: {error}") from error
 
-    dates = {
-        "published" if key == b"created" else "modified": value.decode("utf-8", "replace")[:40]
-        for key, value in _PROPERTY.findall(properties)
-    }
     reading = read_html(f"<body>{page}</body>", name)
-    return reading._replace(dates=dates, dropped=dict(+(drops + Counter(reading.dropped))))
+    return reading._replace(dropped=dict(+(drops + Counter(reading.dropped))))
 
 
 def _blocks(root: Any, drops: Counter[str]) -> Iterator[FileBlock]:

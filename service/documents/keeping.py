@@ -7,7 +7,6 @@ an older one that arrives late fills its own stretch, in whatever order versions
 
 from __future__ import annotations
 
-import contextlib
 import hmac
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,19 +20,19 @@ from ...resolution.identifiers import lookup_of
 from ...resolution.keys import entity_id
 from ...schema.claim import Permissions, Version
 from ...schema.entity import EntityRef
-from ...schema.errors import Conflict, Forbidden, TenureError
-from ...schema.interval import INF_US, MIN_US, Interval
+from ...schema.errors import Conflict, Forbidden
+from ...schema.interval import INF_US, Interval
 from ...schema.policy import WritePolicy
 from ...schema.principal import ERASE, EVERYONE_TAG, OPERATE, Scope
 from ...schema.slots import kind_of
-from ...schema.values import iso, moment
+from ...schema.values import moment
 from ...schema.vocabulary import Classification, Outcome
 from ...schema.write import Draft, Moment, Receipt, Write
 from ...store.operations.change import Mandate, reclassify
 from ...store.operations.naming import add_alias
 from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..artifacts.artifacts import Artifacts
-from ..backend.caller import Caller, backend_of, instant, permissions_as_stated
+from ..backend.caller import Caller, instant, permissions_as_stated
 from ..writing.draft import is_unsuspected
 from ..writing.write import Writer
 from .blocks import MAX_BYTES, MAX_PASSAGES, FileReading, refusal
@@ -42,6 +41,7 @@ from .chats import read_chats
 from .claims import ClaimFinder
 from .cutting import CUTTER, CutPassage, cut, plain_title
 from .dating import OWN_DATES, effective_date
+from .formats import read_file
 from .outline import (
     Difference,
     DocumentOutline,
@@ -69,7 +69,7 @@ MOST_FLAGGED: Final = 20
 MOST_WRITES: Final = 10_000
 """Writes of one transaction."""
 _SHARE_RENAMED: Final = 0.8
-_TRIES: Final = 8
+_TRIES: Final = 20
 """Plans of one put: each other writer of the same document costs one."""
 OLDER_DATE: Final = "older_date"
 """The warning of a file that replaced one with a later date in its folder."""
@@ -95,70 +95,49 @@ class _File(NamedTuple):
     """Whether it holds in place of versions with a later date."""
 
 
-class _Plan(NamedTuple):
-    """What a version changes, found in one snapshot."""
-
-    stored_document: StoredDocument
-    diff: Difference
-    outline: DocumentOutline
-    head: Write
-    """The outline's, without its value."""
-    head_id: str
-    writes: dict[str, Write]
-
-
 class DocumentWriter(Writer):
     """The writer of outlines, which submits only where nothing has changed since the plan."""
 
     __slots__ = ()
     outlines: ClassVar[bool] = True
 
-    def submit_unless_changed(self, versions: Sequence[_Version]) -> list[tuple[Receipt, ...]]:
-        """The receipts of versions of different documents, which share one transaction.
+    def submit_unless_changed(self, version: _Version) -> tuple[Receipt, ...]:
+        """The receipts of a version; none where another writer changed its document meanwhile.
 
-        Empty where another writer changed a document meanwhile. Then nothing is written, as where
-        one of them is refused.
+        Then nothing is written.
         """
-        submissions = [each.writer.submission(each.drafts, has_reader=False) for each in versions]
+        submission = self.submission(version.drafts, has_reader=False)
+        stored, sight = version.stored_document, self.principal.sight()
+        name, former = version.report.name, version.report.former
 
-        def work(tx: WriteTx, mandate: Mandate) -> list[tuple[Receipt, ...]]:
+        def work(tx: WriteTx, mandate: Mandate) -> tuple[Receipt, ...]:
             tx.lock()
-            for version in versions:
-                stored, sight = version.stored_document, version.writer.principal.sight()
-                if load_document(tx.reader(), stored.name, sight).stamp != stored.stamp:
-                    return []
-            receipts: list[tuple[Receipt, ...]] = []
-            for version, result in zip(
-                versions, self._backend.commit(tx, submissions), strict=True
-            ):
-                # Raised inside of the transaction, which takes every document back.
-                if isinstance(result, TenureError):
-                    raise result
-                name, first = version.report.name, result[0]
-                if first.outcome in (Outcome.REFUSED, Outcome.PENDING_REVIEW):
-                    raise Conflict(
-                        f"{name} waits for a review of its name: {first.detail}", code="name_clash"
-                    )
-                if version.report.former:
-                    # The name has the id of the outline: both are hidden from the same people.
-                    draft = version.drafts[0]
-                    mandate = replace(mandate, operation_id=draft.object_id)
-                    scope_id, entity = draft.details.scope.scope_id, str(first.entity)
-                    add_alias(tx, entity, name, scope_id=scope_id, mandate=mandate, scorer=None)
-                receipts.append(result)
-
+            if load_document(tx.reader(), stored.name, sight).stamp != stored.stamp:
+                return ()
+            # What it raises inside of the transaction takes the document back.
+            (receipts,) = self._commit_all(tx, [submission])
+            first = receipts[0]
+            if first.outcome in (Outcome.REFUSED, Outcome.PENDING_REVIEW):
+                raise Conflict(
+                    f"{name} waits for a review of its name: {first.detail}", code="name_clash"
+                )
+            if former:
+                # The name has the id of the outline: both are hidden from the same people.
+                draft = version.drafts[0]
+                scope_id, entity = draft.details.scope.scope_id, str(first.entity)
+                naming = replace(mandate, operation_id=draft.object_id)
+                add_alias(tx, entity, name, scope_id=scope_id, mandate=naming, scorer=None)
             return receipts
 
         receipts = self._operate(work)
-        for version, answers in zip(versions, receipts, strict=False):
-            version.writer.embed(version.drafts, answers)
+        if receipts:
+            self.embed(version.drafts, receipts)
         return receipts
 
 
 class _Version(NamedTuple):
     """The writes of one version of a document, or of its end."""
 
-    writer: DocumentWriter
     stored_document: StoredDocument
     """As it was when they were planned."""
     drafts: Sequence[Draft]
@@ -172,19 +151,12 @@ class _Version(NamedTuple):
 class DocumentKeeper(Caller):
     """What takes documents in, ends them and changes who may see them."""
 
-    def prepare(
-        self,
-        content: bytes,
-        name: str,
-        terms: Terms,
-        effective: Moment,
-        read: Callable[..., FileReading],
-    ) -> DocumentReport | PreparedFile:
-        """Read and cut the bytes of a file, to be written as a version.
+    read: Callable[..., FileReading] = read_file
 
-        The report instead where nothing is left to write: what is stored has these bytes, the call
-        is a check, the original is kept too, or a document goes on under another name, which later
-        files have to know.
+    def put(
+        self, content: bytes, name: str, terms: Terms, effective: Moment = None
+    ) -> DocumentReport:
+        """Read the bytes of a file and write them as a version, unless they are stored.
 
         Raises:
             TenureError: why the file is refused; nothing was written.
@@ -218,7 +190,7 @@ class DocumentKeeper(Caller):
             )
 
         options = {key: getattr(terms, key) for key in ("media_type", "encoding", "password")}
-        file = keeper._cut(name, digest, read(content, name, **options), stated_us)
+        file = keeper._cut(name, digest, self.read(content, name, **options), stated_us)
         if stored_document.last is None:
             file = keeper._with_former(file, terms.former)
         if file.former and terms.governs:
@@ -230,7 +202,7 @@ class DocumentKeeper(Caller):
         if terms.governs and stored_document.overruled(start_us, now_us):
             if start_us < now_us and same is None and not terms.check:
                 # By its own date it held until the next one.
-                PreparedFile(keeper, file, terms, content).write()
+                keeper._write(file, terms, content)
             # The folder has this file alone, so that from now on no later one is known.
             dated = "recorded" if start_us < now_us else file.outline.dated
             file = file._replace(
@@ -240,10 +212,41 @@ class DocumentKeeper(Caller):
                 overrules=True,
             )
 
+        return keeper._write(file, terms, content)
+
+    def _write(self, file: _File, terms: Terms, content: bytes) -> DocumentReport:
+        """The report of a file as a version; with `check` of what it would be."""
         if terms.check:
-            return keeper.draft_version(file, terms).report
-        prepared = PreparedFile(keeper, file, terms, content if terms.keep_original else b"")
-        return prepared.write() if file.former or terms.keep_original else prepared
+            return self._draft(file, terms).report
+        version, receipts = self._commit(file.name, lambda: self._draft(file, terms))
+        for at in range(0, len(version.later_claims), MOST_WRITES):
+            # Claims that do not fit follow, from passages that are there.
+            claims = version.later_claims[at : at + MOST_WRITES]
+            Writer(self._backend, self.principal).submit(claims)
+
+        if terms.keep_original:
+            Artifacts(self._backend, self.principal).put(
+                content,
+                name=file.name,
+                media_type=file.reading.media_type,
+                origin=f"doc://{file.name}",
+                scope=terms.scope or Scope(),
+                object_ids=[version.drafts[0].object_id],
+                **terms.readers,
+            )
+        return replace(version.report, document=str(receipts[0].entity))
+
+    def _commit(
+        self, name: str, draft: Callable[[], _Version]
+    ) -> tuple[_Version, tuple[Receipt, ...]]:
+        """A version with its receipts, drafted again while another writer comes first."""
+        writer = DocumentWriter(self._backend, self.principal)
+        for _ in range(_TRIES):
+            version = draft()
+            receipts = writer.submit_unless_changed(version)
+            if receipts:
+                return version, receipts
+        raise Conflict(f"{name} keeps changing under this call; try again", code="stale_version")
 
     def _with_former(self, file: _File, names: Sequence[str]) -> _File:
         """A file with the document whose bytes it has, else that of the most passages.
@@ -274,10 +277,11 @@ class DocumentKeeper(Caller):
         """
         keeper = self._as_reader(name) if self.principal.holds(OPERATE) else self
         stated_us = None if effective is None else instant(effective, field="effective")
-        return _until_written(name, lambda: keeper._end(name, stated_us))
+        version, _ = keeper._commit(name, lambda: keeper._end(name, stated_us))
+        return version.report
 
-    def _end(self, name: str, stated_us: int | None) -> DocumentReport | None:
-        """The report of an ending; None where another writer came first."""
+    def _end(self, name: str, stated_us: int | None) -> _Version:
+        """The writes that end a document."""
         stored_document = self._stored(name, former=True)
         start_us = self._backend.now_us() if stated_us is None else stated_us
         ended = [version for version in stored_document.versions if version.end_us > start_us]
@@ -304,8 +308,7 @@ class DocumentKeeper(Caller):
             closed=closed,
         )
         writer = DocumentWriter(self._backend, self.principal)
-        ending = _Version(writer, stored_document, writer.drafts(writes), report)
-        return report if writer.submit_unless_changed([ending]) else None
+        return _Version(stored_document, writer.drafts(writes), report)
 
     def reclassify(self, name: str, change: Callable[[Permissions], Permissions]) -> int:
         """Change who may see every object of a document; how many objects changed.
@@ -357,7 +360,7 @@ class DocumentKeeper(Caller):
         return True
 
     def entity_id(self, name: str) -> str:
-        """The entity of a document that the caller may erase.
+        """The entity of the document that has a name, else that had it, for its erasure.
 
         Raises:
             Forbidden: `privilege_required`.
@@ -365,10 +368,12 @@ class DocumentKeeper(Caller):
         """
         self.principal.require(ERASE)
         with self._reading() as reader:
-            for row in hidden_rows(reader, name, self.principal.sight()):
-                return str(row.details.subject_id)
-
-        raise unknown_document(name)
+            rows = hidden_rows(reader, name, self.principal.sight())
+        rows.sort(key=lambda row: row.row.claim.tx)
+        names = {str(row.details.subject_id): row.details.update_path for row in rows}
+        if not names:
+            raise unknown_document(name)
+        return min(names, key=lambda subject_id: names[subject_id] != name)
 
     def _permissions(self, terms: Terms) -> Permissions:
         return permissions_as_stated(Permissions(), self._words_now(), *terms.readers.values())
@@ -478,18 +483,19 @@ class DocumentKeeper(Caller):
             cutter=CUTTER,
             headings=tuple(h._replace(title=t) for h, t in zip(headings, titles[1:], strict=True)),
             dated=dated.source if stated_us is None else "stated",
-            facts={k: v for k, v in reading.dates.items() if k in ("modified", "published")},
         )
         warnings = (dated.warning,) if dated.warning and stated_us is None else ()
         return _File(name, reading, outline, tuple(shown), day_us, masked, warnings)
 
-    def _plan(self, file: _File, terms: Terms, start_us: int) -> _Plan:
-        """What a version changes of the stored document where it begins."""
+    def _plan(
+        self, file: _File, terms: Terms, start_us: int
+    ) -> tuple[StoredDocument, Difference, DocumentOutline, tuple[str, Write], dict[str, Write]]:
+        """What a version changes where it begins: id and write of the outline, and all others."""
         named: EntityRef | str
         about: EntityRef | str
         sight = self.principal.sight()
         with self._reading() as reader:
-            stored_document = load_document(reader, file.former or file.name, sight, whole=True)
+            stored_document = load_document(reader, file.former or file.name, sight)
             covering = stored_document.at(start_us)
             # A file that was gone and is there again by its own date was never out of force.
             is_back = (
@@ -504,7 +510,7 @@ class DocumentKeeper(Caller):
             span_us = start_us, end_us
             before = () if covering is None else covering.outline.entries
             if stored_document.last is None:
-                root, head_id = self._new_root(reader, file.name, terms)
+                root, head_id = self._new_root(reader, file.name, terms.again)
                 ref = EntityRef(name=file.name, type="document", external_ids={SCHEME: root})
                 tx_us = reader.clock().last_us
                 known = reader.known(lookup_of([ref]), scopes=sight.scopes, tx_us=tx_us)
@@ -515,13 +521,20 @@ class DocumentKeeper(Caller):
                 named = ref
             else:
                 root, head_id = stored_document.last.outline.root, self._backend.ids()
+                if file.former:
+                    # So that after its erasure no file of the new name brings it back.
+                    _, head_id = self._new_root(reader, file.name, again=True)
                 named = about = stored_document.last.entity_id
             keys = self._keys(file, root)
             new_keys = frozenset(keys)
             leaving = [entry.passage_id for entry in before if entry.key not in new_keys]
             rows = dict(self._rows_at(reader, leaving, start_us))
-            same_words = _same_words(rows, before, keys, file.pieces)
-            diff = difference(before, keys, stored_document.known, same_words)
+            by_words: dict[str, list[str]] = {}
+            for passage_id, row in rows.items():
+                if row.content is not None:
+                    by_words.setdefault(one_line(row.content.text), []).append(passage_id)
+            words = [one_line(piece.text) for piece in file.pieces]
+            diff = difference(before, list(zip(keys, words, strict=True)), by_words)
             for version in overruled:
                 other_ids = version.outline.numbers.keys() - set(diff.ids) - rows.keys()
                 rows.update(self._rows_at(reader, sorted(other_ids), version.start_us))
@@ -529,11 +542,9 @@ class DocumentKeeper(Caller):
             if is_back or overruled:
                 again = set(range(len(keys))).difference(diff.moved)
                 diff = diff._replace(opened=tuple(sorted(again)))
-            known_ids = frozenset((*stored_document.known.values(), *rows))
-            old_ids = [diff.ids[number] for number in diff.written if diff.ids[number] in known_ids]
-            erased = {
-                row.row.claim.object_id for row in self._rows_of(reader, old_ids) if row.erased
-            }
+            written_ids = [diff.ids[number] for number in diff.written]
+            old_rows = self._rows_of(reader, written_ids if stored_document.versions else ())
+            is_erased = {row.row.claim.object_id: row.erased for row in old_rows}
             closed = [passage_id for passage_id in diff.closed if passage_id in rows]
             ends = [rows[passage_id].row.claim.object_id for passage_id in closed]
             ends += self._claims_of(reader, closed, span_us)
@@ -548,12 +559,12 @@ class DocumentKeeper(Caller):
             path = (file.outline.title, *file.outline.paths[piece.heading])
             reason = " > ".join(dict.fromkeys(filter(None, path))) or file.name
             fields: dict[str, Any] = {**common, "content": piece.text, "why_it_matters": reason}
-            if passage_id in known_ids and passage_id not in erased:
+            if passage_id not in is_erased:
+                writes[passage_id] = Write(subject=about, object_type="retrieved_passage", **fields)
+            elif not is_erased[passage_id]:
                 # What comes back, or moves, is one history with what it was before.
                 change = Write(op="correct", object_id=passage_id, **fields)
                 writes[self._backend.ids()] = change
-            elif passage_id not in erased:
-                writes[passage_id] = Write(subject=about, object_type="retrieved_passage", **fields)
 
         entries = [
             OutlineEntry(passage_id, key, *piece[1:])
@@ -562,14 +573,13 @@ class DocumentKeeper(Caller):
         outline = replace(file.outline, root=root, entries=tuple(entries))
         verb = "correct" if covering or overruled else "assert"
         head = Write(op=verb, subject=named, slot=SLOT, **common)
-        return _Plan(stored_document, diff, outline, head, head_id, writes)
+        return stored_document, diff, outline, (head_id, head), writes
 
-    def draft_version(self, file: _File, terms: Terms) -> _Version:
+    def _draft(self, file: _File, terms: Terms) -> _Version:
         """The writes of a file as a version, and the report of them."""
         now_us = self._backend.now_us()
         start_us = now_us if file.day_us is None else file.day_us
-        plan = self._plan(file, terms, start_us)
-        stored_document, diff, writes = plan.stored_document, plan.diff, plan.writes
+        stored_document, diff, outline, (head_id, head), writes = self._plan(file, terms, start_us)
         writer = DocumentWriter(self._backend, self.principal)
         drafts = writer.drafts(list(writes.values()), list(writes)) if writes else []
         flagged = sum(bool(draft.quarantine) for draft in drafts)
@@ -591,21 +601,20 @@ class DocumentKeeper(Caller):
                 if write.content and not draft.quarantine and passage_id not in moved:
                     passages[passage_id] = write.content
             finder = ClaimFinder(self._backend, self.principal)
-            claims, refused = finder.drafts(passages, plan.head, terms.claims, drafts)
+            claims, refused = finder.drafts(passages, head, terms.claims, drafts)
 
-        value = replace(plan.outline, flagged=flagged).to_value()
-        drafts = [*writer.drafts([replace(plan.head, value=value)], [plan.head_id]), *drafts]
-        covering = stored_document.at(start_us)
-        is_correction = covering is not None and covering.start_us == start_us
+        value = replace(outline, flagged=flagged).to_value()
+        drafts = [*writer.drafts([replace(head, value=value)], [head_id]), *drafts]
+        is_correction = start_us in {version.start_us for version in stored_document.versions}
         outcome = "renamed" if file.former else "corrected" if is_correction else "changed"
         report = DocumentReport(
             document=stored_document.last.entity_id if stored_document.last else "",
             name=file.name,
             former=file.former,
-            title=plan.outline.title,
+            title=outline.title,
             outcome=outcome if stored_document.last else "new",
             effective=moment(start_us),
-            dated=plan.outline.dated,
+            dated=outline.dated,
             kept=diff.kept,
             opened=len(diff.opened),
             closed=len(diff.closed),
@@ -619,10 +628,10 @@ class DocumentKeeper(Caller):
             problems=file.reading.problems,
         )
         room = MOST_WRITES - len(drafts)
-        return _Version(writer, stored_document, [*drafts, *claims[:room]], report, claims[room:])
+        return _Version(stored_document, [*drafts, *claims[:room]], report, claims[room:])
 
-    def _new_root(self, reader: Reader, name: str, terms: Terms) -> tuple[str, str]:
-        """What identifies a new document, and the id of its first outline.
+    def _new_root(self, reader: Reader, name: str, again: bool) -> tuple[str, str]:
+        """What identifies a new document, and the id of the first outline under its name.
 
         Where an erased document had the name, or another one had it first, it is the name with a
         number, behind an empty part that no name has.
@@ -635,7 +644,7 @@ class DocumentKeeper(Caller):
             rows = self._rows_of(reader, [first_id])
             if not rows:
                 return f"{name}//{number}" if number else name, first_id
-            if all(row.erased for row in rows) and not terms.again:
+            if all(row.erased for row in rows) and not again:
                 raise Conflict(
                     f"{name} was erased; put it with again=True to take it in once more",
                     code="erased",
@@ -649,77 +658,6 @@ class DocumentKeeper(Caller):
         return passage_keys(root, self._backend.secret(self._tenant), pairs)
 
 
-class PreparedFile(NamedTuple):
-    """A file that was read and is to be written."""
-
-    keeper: DocumentKeeper
-    file: _File
-    terms: Terms
-    original: bytes
-    """Its bytes, where they are to be kept."""
-
-    def write(self) -> DocumentReport:
-        """Write it alone.
-
-        Raises:
-            TenureError: why the file is refused; nothing was written.
-        """
-        return _until_written(self.file.name, lambda: next(iter(_written([self])), None))
-
-    def finish(self, version: _Version, receipts: Sequence[Receipt]) -> DocumentReport:
-        """The report of a version that was written, with what follows its transaction."""
-        file, terms = self.file, self.terms
-        for at in range(0, len(version.later_claims), MOST_WRITES):
-            # Claims that do not fit follow, from passages that are there.
-            version.writer.submit(version.later_claims[at : at + MOST_WRITES])
-
-        if terms.keep_original:
-            Artifacts(backend_of(self.keeper), self.keeper.principal).put(
-                self.original,
-                name=file.name,
-                media_type=file.reading.media_type,
-                origin=f"doc://{file.name}",
-                scope=terms.scope or Scope(),
-                object_ids=[version.drafts[0].object_id],
-                **terms.readers,
-            )
-        return replace(version.report, document=str(receipts[0].entity))
-
-
-def write_together(files: Sequence[PreparedFile]) -> list[DocumentReport | TenureError]:
-    """What became of files of different documents, written in one transaction.
-
-    If one is refused, or another writer changes its document, each has a transaction of its own:
-    so no file changes anything for another one.
-    """
-    answers: list[DocumentReport | TenureError] = []
-    with contextlib.suppress(TenureError):
-        answers += _written(files) if len(files) > 1 else ()
-    for file in () if answers else files:
-        try:
-            answers.append(file.write())
-        except TenureError as error:
-            answers.append(error)
-
-    return answers
-
-
-def _written(files: Sequence[PreparedFile]) -> list[DocumentReport]:
-    """The reports of files that share a transaction; none where another writer came first."""
-    versions = [file.keeper.draft_version(file.file, file.terms) for file in files]
-    receipts = versions[0].writer.submit_unless_changed(versions)
-    results = zip(files, versions, receipts, strict=False)
-    return [file.finish(version, answers) for file, version, answers in results]
-
-
-def _until_written(name: str, attempt: Callable[[], DocumentReport | None]) -> DocumentReport:
-    for _ in range(_TRIES):
-        report = attempt()
-        if report is not None:
-            return report
-    raise Conflict(f"{name} keeps changing under this call; try again", code="stale_version")
-
-
 def _common_fields(name: str, terms: Terms, span_us: tuple[int, int]) -> dict[str, Any]:
     """The fields that all writes of a version share."""
     return {
@@ -730,8 +668,8 @@ def _common_fields(name: str, terms: Terms, span_us: tuple[int, int]) -> dict[st
         "authority_level": terms.authority_level,
         "applicable_task_types": tuple(terms.task_types),
         **terms.readers,
-        "valid_from": _when(span_us[0]),
-        "valid_until": _when(span_us[1]),
+        "valid_from": moment(span_us[0]) or "-infinity",
+        "valid_until": moment(span_us[1]),
     }
 
 
@@ -740,35 +678,6 @@ def _ending(object_id: str, common: Mapping[str, Any]) -> Write:
     return Write(op="retract", object_id=object_id, **{name: common[name] for name in names})
 
 
-def _when(instant_us: int) -> str | None:
-    if instant_us == MIN_US:
-        return "-infinity"
-    return None if instant_us == INF_US else iso(instant_us)
-
-
 def is_suspicious(text: str, policy: WritePolicy) -> bool:
     """Whether a title or a name from a file looks like an injected instruction."""
     return not (bears_no_sign(text) or is_unsuspected(text, TextChannel.DOCUMENT, policy))
-
-
-def _same_words(
-    rows: Mapping[str, Version],
-    before: Sequence[OutlineEntry],
-    keys: Sequence[str],
-    pieces: Sequence[CutPassage],
-) -> dict[str, str]:
-    """For the keys of new passages, those of the version before that have the same words."""
-    by_words: dict[str, list[str]] = {}
-    for passage_id, row in rows.items():
-        if row.content is not None:
-            by_words.setdefault(one_line(row.content.text), []).append(passage_id)
-
-    current = {entry.key for entry in before}
-    same_words: dict[str, str] = {}
-    # Of a new document no passage may have moved.
-    for key, piece in zip(keys, pieces, strict=True) if by_words else ():
-        others = by_words.get(one_line(piece.text))
-        if key not in current and others:
-            same_words[key] = others.pop(0)
-
-    return same_words

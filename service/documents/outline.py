@@ -13,7 +13,7 @@ import uuid
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, Final, NamedTuple
@@ -58,8 +58,6 @@ class DocumentOutline:
     dated: str
     """Where its effective date is from: `stated`, `front_matter`, `text`, `message`, `recorded`."""
     flagged: int = 0
-    facts: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Further dates that the reader stated."""
 
     @cached_property
     def paths(self) -> tuple[tuple[str, ...], ...]:
@@ -110,7 +108,7 @@ class DocumentOutline:
 
 _PLAIN: Final = (
     *("root", "digest", "title", "media_type", "reader", "cutter"),
-    *("dated", "flagged", "facts"),
+    *("dated", "flagged"),
 )
 
 
@@ -163,30 +161,32 @@ class Difference(NamedTuple):
 
 def difference(
     before: Sequence[OutlineEntry],
-    keys: Sequence[str],
-    known: Mapping[str, str],
-    same_words: Mapping[str, str],
+    passages: Sequence[tuple[str, str]],
+    by_words: Mapping[str, Sequence[str]],
 ) -> Difference:
-    """What closes, opens and moves between the entries of a version and the keys of another.
+    """What closes, opens and moves between the entries of a version and passages of another.
 
-    `known` are the passage ids of earlier versions by key. `same_words` maps the key of a new
-    passage to the id of a passage of `before` with the same words under another heading.
+    Passages are given as (key, words); `by_words` has the ids of those of `before` that have some
+    words and no key of another. What opens takes its key as its id, so that a passage that comes
+    back goes on; the next one in a row where a passage that has moved keeps that id.
     """
     current = {entry.key: entry.passage_id for entry in before}
-    taken = {current[key] for key in keys if key in current}
-    used_ids = set(known.values())
+    taken = {current[key] for key, _ in passages if key in current}
+    earlier_ids = {entry.passage_id for entry in before}
     ids: list[str] = []
     opened: list[int] = []
     moved: list[int] = []
-    for number, key in enumerate(keys):
-        passage_id, origin = current.get(key), same_words.get(key)
-        if passage_id is None and origin is not None and origin not in taken:
-            passage_id = origin
+    for number, (key, words) in enumerate(passages):
+        passage_id = current.get(key)
+        origins = [origin for origin in by_words.get(words, ()) if origin not in taken]
+        if passage_id is None and origins:
+            passage_id = origins[0]
             moved.append(number)
         elif passage_id is None:
-            passage_id = known.get(key)
-            if passage_id is None or passage_id in taken:
-                passage_id = _free_id(key, used_ids, taken)
+            passage_id, count = key, 0
+            while passage_id in taken or passage_id in earlier_ids:
+                count += 1
+                passage_id = str(uuid.uuid5(uuid.UUID(key), str(count)))
             opened.append(number)
 
         taken.add(passage_id)
@@ -194,15 +194,6 @@ def difference(
 
     closed = [entry.passage_id for entry in before if entry.passage_id not in taken]
     return Difference(tuple(ids), tuple(closed), tuple(opened), tuple(moved))
-
-
-def _free_id(key: str, *used_ids: set[str]) -> str:
-    """The id of a new passage: its key, unless a passage that moved away has it."""
-    passage_id, count = key, 0
-    while any(passage_id in ids for ids in used_ids):
-        count += 1
-        passage_id = str(uuid.uuid5(uuid.UUID(key), str(count)))
-    return passage_id
 
 
 def _short(object_id: str) -> str:

@@ -23,6 +23,7 @@ from .blocks import (
     count_words,
     extra_module,
     refusal,
+    single_spaced,
 )
 from .records import DocumentProblem
 
@@ -31,11 +32,10 @@ _LARGER: Final = 1.15
 _LONGEST: Final = 100
 _BOLD: Final = 600
 _LEADERS: Final = re.compile(r"(?:\.\s*){3,}\s*\d+\s*$")
-_HYPHEN: Final = re.compile(r"(\w+)[-\u2010\u00ad]$")
-_PARTED: Final = re.compile("(\\w*)\ufffe(\\w*)")
-"""Where PDFium has joined two lines at a hyphen."""
+_PARTED: Final = re.compile("(\\w+)(\ufffe|[-\u2010]\n)(?=(\\w+))")
+"""A hyphen at a line's end, or where PDFium has joined two lines at one."""
 _ODD: Final = str.maketrans({"\u00ad": None, "\x02": "\ufffe", "\0": None, "\ufeff": None})
-_DATE: Final = re.compile(r"D:(\d{4})(\d{2})(\d{2})")
+_NUMBER: Final = re.compile(r"\d+")
 _LIGATURE: Final = re.compile("[\ufb00-\ufb06]")
 _INVISIBLE: Final = 3
 """The rendering mode of text that is not painted, as below the picture of a scan."""
@@ -46,7 +46,6 @@ class _Line(NamedTuple):
     page: int
     size: float
     is_bold: bool
-    top: float
     bottom: float
     is_painted: bool
 
@@ -88,19 +87,9 @@ def _read(pdfium: Any, document: Any, name: str) -> FileReading:
             problems.append(DocumentProblem(code="no_text", message=message, page=number))
 
     body = median([line.size for lines in pages for line in lines] or [0.0])
-    kept = _without_running(pages, body, drops)
-    words = {word for lines in kept for line in lines for word in re.findall(r"\w+", line.text)}
-    marks = _bookmarks(document)
-    blocks = [block for lines in kept for block in _blocks(lines, marks, body, words)]
-    metadata = document.get_metadata_dict()
-    dates: dict[str, str] = {}
-    for key, fact in (("CreationDate", "published"), ("ModDate", "modified")):
-        match = _DATE.match(metadata.get(key, ""))
-        if match:
-            dates[fact] = "-".join(match.groups())
-
-    title = _clean(metadata.get("Title", "")).strip()
-    return FileReading(_joined(blocks), title, dates, dict(drops), tuple(problems))
+    blocks = tuple(_blocks(_without_running(pages, body, drops), _bookmarks(document), body))
+    title = _clean(document.get_metadata_dict().get("Title", "")).strip()
+    return FileReading(blocks, title, dropped=dict(drops), problems=tuple(problems))
 
 
 def _lines(pdfium: Any, page: Any, number: int) -> Iterator[_Line]:
@@ -138,7 +127,7 @@ def _lines(pdfium: Any, page: Any, number: int) -> Iterator[_Line]:
         height = box[3] - box[1]
         size = size if size > 1 and height > 0.1 else 1.4 * height
         size = 0.0 if is_outside else size
-        yield _Line(_clean(bare), number, size, is_bold, box[3], box[1], is_painted)
+        yield _Line(_clean(bare), number, size, is_bold, box[1], is_painted)
 
     text_page.close()
 
@@ -156,34 +145,28 @@ def _shown(lines: Sequence[_Line], drops: Counter[str]) -> list[_Line]:
     return shown
 
 
-def _without_running(
-    pages: Sequence[list[_Line]], body: float, drops: Counter[str]
-) -> list[list[_Line]]:
-    """The pages without heads and feet: a first or last line that half of the pages have."""
+def _without_running(pages: Sequence[list[_Line]], body: float, drops: Counter[str]) -> list[_Line]:
+    """The lines without heads and feet: a first or last line that half of the pages have."""
+
+    def key(line: _Line) -> str:
+        # A larger line may be the heading of its page, which differs by its number.
+        return line.text if line.size >= _LARGER * body else _NUMBER.sub("#", line.text.casefold())
+
     counts: Counter[str] = Counter()
     for lines in pages:
-        counts.update({_folded(line.text) for line in (*lines[:2], *lines[-2:])})
-    kept: list[list[_Line]] = []
+        counts.update({key(line) for line in (*lines[:2], *lines[-2:])})
+    shown: list[_Line] = []
     for lines in pages:
-        rest: list[_Line] = []
         for place, line in enumerate(lines):
             is_edge = place < 2 or place >= len(lines) - 2
             # On two pages it may be a sentence that is said twice.
-            count = counts[_folded(line.text)]
-            is_running = count > 2 and 2 * count > len(pages)
-            # A larger line is the heading of its page.
-            if is_edge and is_running and line.size < _LARGER * body:
+            count = counts[key(line)]
+            if is_edge and count > 2 and 2 * count > len(pages):
                 drops["running_head"] += count_words(line.text)
             else:
-                rest.append(line)
+                shown.append(line)
 
-        kept.append(rest)
-
-    return kept
-
-
-def _folded(text: str) -> str:
-    return re.sub(r"\d+", "#", text.casefold())
+    return shown
 
 
 def _bookmarks(document: Any) -> dict[int, dict[str, int]] | None:
@@ -206,104 +189,67 @@ def _title_key(text: str) -> str:
 
 
 def _blocks(
-    lines: Sequence[_Line],
-    marks: dict[int, dict[str, int]] | None,
-    body: float,
-    words: set[str],
-) -> Iterator[FileBlock]:
-    """Paragraphs of a page: a gap or another size ends one, and so does a heading."""
-    paragraph: list[_Line] = []
-    lines = _whole_titles(lines, marks, body)
-    for place, line in enumerate(lines):
-        level = _level(line, lines[place + 1 : place + 2], marks, body)
-        if paragraph and (level or _is_apart(paragraph[-1], line)):
-            yield from _paragraph(paragraph, words)
-            paragraph = []
-        if level:
-            yield FileBlock(_whole(line.text, words), FileBlockKind.HEADING, level, line.page)
-        else:
-            paragraph.append(line)
-
-    yield from _paragraph(paragraph, words)
-
-
-def _whole_titles(
     lines: Sequence[_Line], marks: dict[int, dict[str, int]] | None, body: float
-) -> list[_Line]:
-    """The lines of a page, a title that goes on in the next line as one."""
-    whole: list[_Line] = []
-    for line in lines:
-        last = whole[-1] if whole else line
-        both = last._replace(text=f"{last.text} {line.text}", bottom=line.bottom)
-        # Without bookmarks the size alone says it: two bold lines may be a paragraph.
-        is_title = _level(both, (), marks, body) and (marks or line.size >= _LARGER * body)
-        if whole and is_title and not _is_apart(last, line):
-            whole.pop()
-            line = both
-        whole.append(line)
+) -> Iterator[FileBlock]:
+    """Headings and paragraphs: lines of one style that no gap parts, over a page's end too."""
+    words = {word for line in lines for word in re.findall(r"\w+", line.text)}
+    group: list[_Line] = []
+    style = 0
+    for line in (*lines, None):
+        line_style = _style(line, marks, body) if line else 0
+        if group and (line is None or line_style != style or _is_apart(group[-1], line)):
+            text = _text(group, words)
+            level = _level(group, text, marks, style)
+            kind = FileBlockKind.HEADING if level else FileBlockKind.PROSE
+            yield FileBlock(text, kind, level, group[0].page)
+            group = []
+        if line is not None:
+            group.append(line)
+            style = line_style
 
-    return whole
+
+def _style(line: _Line, marks: dict[int, dict[str, int]] | None, body: float) -> int:
+    """The level that a line would have as a heading by itself; 0 for none."""
+    if marks is not None:
+        return marks.get(line.page, {}).get(_title_key(line.text), 0)
+    if line.size >= _LARGER * body:
+        return 1 if line.size >= 1.6 * body else 2
+    return 3 if line.is_bold else 0
 
 
 def _is_apart(before: _Line, line: _Line) -> bool:
+    if before.page != line.page:
+        # A sentence, or a word of it, goes on over the page's end.
+        is_open = before.text[-1:].isalpha() or _PARTED.search(f"{before.text}\n{line.text}")
+        return not (is_open and line.text[:1].islower())
     height = max(before.size, line.size, 1.0)
-    gap = before.bottom - line.top
-    return gap > 0.8 * height or gap < -2 * height or abs(before.size - line.size) > 1
+    # From baseline to baseline: a line begins with a tall letter or with a low one.
+    step = before.bottom - line.bottom
+    return step > 1.5 * height or step < -height or abs(before.size - line.size) > 1
 
 
 def _level(
-    line: _Line,
-    following: Sequence[_Line],
-    marks: dict[int, dict[str, int]] | None,
-    body: float,
+    group: Sequence[_Line], text: str, marks: dict[int, dict[str, int]] | None, style: int
 ) -> int:
-    """The level of a line as a heading; 0 for none."""
-    if len(line.text) > _LONGEST:
+    """The level of some lines of one style as a heading; 0 for none."""
+    if len(text) > _LONGEST:
         return 0
     if marks is not None:
-        return marks.get(line.page, {}).get(_title_key(line.text), 0)
-    if not any(map(str.isalpha, line.text)) or _LEADERS.search(line.text):
+        return marks.get(group[0].page, {}).get(_title_key(text), 0)
+    if not any(map(str.isalpha, text)) or _LEADERS.search(text):
         return 0
-    if line.size >= _LARGER * body:
-        return 1 if line.size >= 1.6 * body else 2
-    is_alone = not following or _is_apart(line, following[0]) or not following[0].is_bold
-    return 3 if line.is_bold and is_alone and not line.text.endswith((".", ",", ";")) else 0
+    # Two bold lines may be a paragraph.
+    is_prose = style == 3 and (len(group) > 1 or text.endswith((".", ",", ";")))
+    return 0 if is_prose else style
 
 
-def _paragraph(lines: Sequence[_Line], words: set[str]) -> Iterator[FileBlock]:
-    """One block of some lines; a word that was parted at a line's end is whole again."""
-    text = ""
-    for line in lines:
-        match = _HYPHEN.search(text)
-        first = re.match(r"\w+", line.text)
-        if match and first and match[1] + first[0] in words:
-            text = text[: match.end(1)] + line.text
-        else:
-            text = f"{text} {line.text}" if text else line.text
-
-    if text:
-        yield FileBlock(" ".join(_whole(text, words).split()), page=lines[0].page)
-
-
-def _whole(text: str, words: set[str]) -> str:
-    """A text whose parted words are whole where the document has them so elsewhere."""
-    return _PARTED.sub(
-        lambda match: match[1] + ("" if match[1] + match[2] in words else "-") + match[2], text
+def _text(group: Sequence[_Line], words: set[str]) -> str:
+    """The words of some lines; one that was parted is whole where the document has it so."""
+    text = _PARTED.sub(
+        lambda match: match[1] + ("" if match[1] + match[3] in words else match[2]),
+        "\n".join(line.text for line in group),
     )
-
-
-def _joined(blocks: Sequence[FileBlock]) -> tuple[FileBlock, ...]:
-    """The blocks, a sentence that goes on over the page's end in one."""
-    joined: list[FileBlock] = []
-    for block in blocks:
-        last = joined[-1] if joined else block
-        is_next = last.kind is block.kind is FileBlockKind.PROSE and last.page + 1 == block.page
-        if is_next and last.text[-1:].isalpha() and block.text[:1].islower():
-            joined[-1] = last._replace(text=f"{last.text} {block.text}")
-        else:
-            joined.append(block)
-
-    return tuple(joined)
+    return single_spaced(text.replace("\ufffe", "-"))
 
 
 def _clean(text: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -51,8 +51,6 @@ class StoredDocument:
     name: str
     versions: tuple[StoredVersion, ...] = ()
     """As they are believed, by their start."""
-    known: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Every passage id that any version ever had, by key."""
 
     @property
     def last(self) -> StoredVersion | None:
@@ -135,9 +133,8 @@ def find_owners(reader: Reader, name: str, sight: Sight) -> list[str]:
         return [name]
     lookup, tx_us = Lookup(norms=(alias_key(name),)), reader.clock().last_us
     aliases = reader.known(lookup, scopes=sight.scopes, tx_us=tx_us).aliases
-    return sorted(
-        {alias.entity_id for alias in aliases if (alias.surface, alias.type) == (name, "document")}
-    )
+    # Of names that differ by case alone one is taken, so that a renamed file is found by both.
+    return sorted({alias.entity_id for alias in aliases if alias.type == "document"})
 
 
 def check_clash(aliases: Iterable[Alias], name: str) -> None:
@@ -155,12 +152,9 @@ def check_clash(aliases: Iterable[Alias], name: str) -> None:
 
 
 def load_document(
-    reader: Reader, name: str, sight: Sight, *, former: bool = False, whole: bool = False
+    reader: Reader, name: str, sight: Sight, *, former: bool = False
 ) -> StoredDocument:
-    """The document that has a name, as it is believed now; with `former`, also one that had it.
-
-    `whole` reads every outline that it ever had.
-    """
+    """The document that has a name, as it is believed now; with `former`, also one that had it."""
     point = Point(INF_US - 1, reader.clock().last_us)
     owners = find_owners(reader, name, sight)
     by_owner: dict[str, list[StoredVersion]] = {}
@@ -169,15 +163,7 @@ def load_document(
 
     named = [v for v in by_owner.values() if is_id(name) or v[-1].name == name]
     owned = named or (list(by_owner.values()) if former else [])
-    versions = owned[0] if owned else []
-    known: dict[str, str] = {}
-    if whole and versions:
-        owner = [versions[-1].entity_id]
-        for version in find_versions(reader, owner, sight, point, EVER):
-            for entry in version.outline.entries:
-                known.setdefault(entry.key, entry.passage_id)
-
-    return StoredDocument(name, tuple(versions), known)
+    return StoredDocument(name, tuple(owned[0]) if owned else ())
 
 
 def outline_rows(

@@ -15,55 +15,39 @@ import contextlib
 import hashlib
 import json
 import os
+import sqlite3
 import stat
 import time
 import unicodedata
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, Unpack, cast
+from typing import Any, Final, NamedTuple, Required, Unpack, cast
 
 from pathspec import GitIgnoreSpec
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError, with_config
 
 from ...resolution.keys import alias_key
 from ...schema.errors import Conflict, InvalidInput, NotFound, TenureError, unknown_field
 from ...schema.limits import toml_of, utf8_of
 from ...schema.principal import OPERATE
 from ...schema.values import canonical_json
+from ...schema.vocabulary import Op
 from ...store.port.store import Point
 from ...store.transfer.whole_file import private_folder, whole_file
-from ..backend.caller import Caller
 from .blocks import MAX_BYTES, refusal
-from .child import ParsingChild
-from .keeping import DocumentKeeper, PreparedFile, write_together
+from .keeping import DocumentKeeper
 from .records import DocumentProblem, DocumentReport, SyncReport, SyncWatch
 from .state import full_name, outline_rows
-from .terms import PutFields, RunFields, Terms
+from .terms import FileFields, PutFields, RunFields, Terms
 
 _MOST_GONE: Final = 10
 _SHARE_GONE: Final = 0.3
 """More than both gone in one run is a folder that is not there, rather than one tidied up."""
 _MOST_FORMER: Final = 20
 """Documents without a file that a new file is compared with: those with the likest paths."""
-_MOST_FILES: Final = 32
-"""Files that share a transaction: enough to share its costs, few enough to lose in a crash."""
-_MOST_PASSAGES: Final = 400
-"""Passages after which a transaction is full: other writers wait for its end."""
-_MOST_SECONDS: Final = 1.0
-"""How long a file that was read waits for others."""
-_RUNNING: Final[dict[str, object]] = {}
-
-
-class FileRule(NamedTuple):
-    """On which terms a file is taken."""
-
-    terms: Terms
-    max_bytes: int
-    password_env: str | None
-    """The environment variable that holds the password of an encrypted file."""
 
 
 class _Source(BaseModel, extra="forbid", strict=True):
@@ -72,24 +56,16 @@ class _Source(BaseModel, extra="forbid", strict=True):
     follow: bool = False
 
 
-class _Rule(BaseModel, extra="forbid", strict=True):
+@with_config(extra="forbid", strict=True)
+class _Rule(FileFields, total=False):
     """What a rule states of the files that it matches; the rest is left to the others."""
 
-    match: str
-    exclude: bool = False
-    max_bytes: int = MAX_BYTES
-    project: str | None = None
-    password_env: str | None = None
-    origin: str | None = None
-    authority_level: int | None = None
-    scope: dict[str, str] | None = None
-    security_classification: str | None = None
-    allow_roles: list[str] = []
-    deny_roles: list[str] = []
-    task_types: list[str] = []
-    accept_flagged: bool = False
-    encoding: str | None = None
-    claims: Literal["off", "rules", "model"] = "off"
+    match: Required[str]
+    exclude: bool
+    max_bytes: int
+    project: str
+    password_env: str
+    origin: str
 
 
 class SyncRules(BaseModel, extra="forbid", strict=True):
@@ -98,24 +74,24 @@ class SyncRules(BaseModel, extra="forbid", strict=True):
     source: _Source = _Source()
     rule: list[_Rule] = []
 
-    def find_rule(self, path: str, terms: Terms) -> FileRule | None:
+    def terms_of(self, path: str, terms: Terms) -> Terms | None:
         """What every rule that matches a path states, the last one first; None: it stays out."""
         merged: dict[str, Any] = {}
         for rule in self.rule:
-            if ignore_patterns(rule.match).match_file(path):
-                merged.update(rule.model_dump(exclude_unset=True, exclude={"match"}))
+            if ignore_patterns(rule["match"]).match_file(path):
+                merged.update(rule)
 
         exclude = self.source.exclude
         outside = ignore_patterns(*([exclude] if isinstance(exclude, str) else exclude))
         if merged.pop("exclude", False) or outside.match_file(path):
             return None
 
+        merged.pop("match", None)
         project = merged.pop("project", None)
         if project is not None:
             merged["scope"] = {**(merged.get("scope") or {}), "project": project}
-        max_bytes = min(merged.pop("max_bytes", MAX_BYTES), MAX_BYTES)
-        password_env = merged.pop("password_env", None)
-        return FileRule(replace(terms, **merged), max_bytes, password_env)
+        merged["max_bytes"] = min(merged.get("max_bytes", MAX_BYTES), MAX_BYTES)
+        return replace(terms, **merged)
 
 
 @lru_cache(maxsize=256)
@@ -145,7 +121,7 @@ def load_rules(path: str | Path | None) -> SyncRules:
         problem = error.errors()[0]
         where = [str(part) for part in problem["loc"] if isinstance(part, str)]
         if problem["type"] == "extra_forbidden":
-            known = {**SyncRules.model_fields, **_Source.model_fields, **_Rule.model_fields}
+            known = {**SyncRules.model_fields, **_Source.model_fields, **_Rule.__annotations__}
             raise unknown_field(where[-1], known, f" in {place}") from error
         raise InvalidInput(
             f"{place}: {'.'.join(where)}: {problem['msg']}", code="bad_rules"
@@ -210,20 +186,22 @@ class FolderSync:
             unreadable: list[str] = []
             terms = Terms(source=self.source, claims=self.claims, check=self.check, governs=True)
             found_files = walk(root, unreadable, follow=self.rules.source.follow)
-            ruled = ((file, self.rules.find_rule(file.path, terms)) for file in found_files)
-            files = [(file, rule) for file, rule in ruled if rule is not None]
+            ruled = ((file, self.rules.terms_of(file.path, terms)) for file in found_files)
+            files = [(file, file_terms) for file, file_terms in ruled if file_terms is not None]
             # A file that is refused is there all the same: its document is not gone.
             present = {f"{self.source}/{found_file.path}" for found_file, _ in files}
             if self.remove and not unreadable:
                 self.gone.update(self.stored.keys() - present)
 
-            by_place: dict[int, DocumentReport] = {}
-            for number, report in self._reports(files):
-                by_place[number] = report
+            reports: list[DocumentReport] = []
+            paths_by_key: dict[str, str] = {}
+            for found_file, file_terms in files:
+                path = found_file.path
+                other = paths_by_key.setdefault(alias_key(path), path)
+                reports.append(self._file(found_file, file_terms, "" if other == path else other))
                 if self.progress is not None:
-                    self.progress(len(by_place), len(files), files[number][0].path)
+                    self.progress(len(reports), len(files), path)
 
-            reports = [by_place[number] for number in sorted(by_place)]
             for path in unreadable:
                 reports.append(_refused(path, "unreadable_folder", f"{path} cannot be read"))
             reports += self._removals()
@@ -243,56 +221,27 @@ class FolderSync:
             resumed=was_interrupted,
         )
 
-    def _reports(
-        self, files: Sequence[tuple[FoundFile, FileRule]]
-    ) -> Iterator[tuple[int, DocumentReport]]:
-        """The report of each file with its place; files that share a transaction come together."""
-        numbers: dict[str, int] = {}
-        waiting: dict[int, PreparedFile] = {}
-        written_s = time.monotonic()
-        for number, (found_file, rule) in enumerate(files):
-            first = numbers.setdefault(alias_key(f"{self.source}/{found_file.path}"), number)
-            clash = "" if first == number else files[first][0].path
-            answer = self._file(found_file, rule, clash)
-            if isinstance(answer, DocumentReport):
-                yield number, answer
-            else:
-                waiting[number] = answer
-
-            passages = sum(len(file.file.pieces) for file in waiting.values())
-            is_due = number + 1 == len(files) or time.monotonic() - written_s > _MOST_SECONDS
-            if is_due or len(waiting) == _MOST_FILES or passages > _MOST_PASSAGES:
-                for place, report in zip(waiting, write_together([*waiting.values()]), strict=True):
-                    path = files[place][0].path
-                    if isinstance(report, TenureError):
-                        del self.fresh[path]
-                        report = _refused(path, report.code, str(report))
-                    yield place, report
-                waiting, written_s = {}, time.monotonic()
-
-    def _file(
-        self, found_file: FoundFile, rule: FileRule, clash: str
-    ) -> DocumentReport | PreparedFile:
-        """What one file is, or its report; `clash` is the path of another one of the same name."""
+    def _file(self, found_file: FoundFile, terms: Terms, clash: str) -> DocumentReport:
+        """The report of one file; `clash` is the path of another one of the same name."""
         path = found_file.path
         try:
             if found_file.problem:
                 raise refusal(found_file.problem, f"{path} is no regular file")
             if clash:
                 raise refusal("name_clash", f"{path} and {clash} are one name; rename one")
-            if found_file.size > rule.max_bytes:
-                message = f"{path} has {found_file.size} bytes, at most {rule.max_bytes} are taken"
+            if found_file.size > terms.max_bytes:
+                message = f"{path} has {found_file.size} bytes, at most {terms.max_bytes} are taken"
                 raise refusal("too_large", message)
             name = full_name(path, self.source)
-            terms_digest = hashlib.sha256(repr(rule.terms).encode()).hexdigest()
+            terms_digest = hashlib.sha256(repr(terms).encode()).hexdigest()
             line = [found_file.size, found_file.modified_ns, terms_digest]
             if name in self.stored and self.known.get(path) == [*line, self.stored[name]]:
                 self.fresh[path] = line
                 return DocumentReport(name=name, outcome="same")
 
             terms = replace(
-                rule.terms,
-                password=os.environ.get(rule.password_env) if rule.password_env else None,
+                terms,
+                password=os.environ.get(terms.password_env or ""),
                 keep_original=self.keep_original,
                 former=() if name in self.stored else _likest(name, self.gone),
             )
@@ -300,14 +249,13 @@ class FolderSync:
                 # A run that ends from here on was interrupted.
                 self.is_changed = True
                 _save_cache(self.cache_path, self.known, running=True)
-            answer = self.target.put(_read_unchanged(found_file), path, terms)
+            report = self.target.put(_read_unchanged(found_file), path, terms)
         except TenureError as error:
             return _refused(path, error.code, str(error))
 
-        if isinstance(answer, DocumentReport):
-            self.gone.discard(answer.former)
+        self.gone.discard(report.former)
         self.fresh[path] = line
-        return answer
+        return report
 
     def _removals(self) -> Iterator[DocumentReport]:
         """End the documents whose files are gone, unless that is most of them."""
@@ -347,10 +295,8 @@ def sync_folder(
 
 
 @dataclass(frozen=True, slots=True)
-class StoreTarget(Caller):
+class StoreTarget(DocumentKeeper):
     """The store of this process as the target of a sync."""
-
-    child: ParsingChild
 
     @property
     def key(self) -> str:
@@ -379,19 +325,10 @@ class StoreTarget(Caller):
         return {
             row.details.update_path: row.row.claim.object_id
             for row in rows
-            if row.row.claim.value_key
+            if row.row.claim.op is not Op.RETRACT
             and (is_operator or row.visible)
             and row.details.update_path.startswith(f"{source}/")
         }
-
-    def put(self, content: bytes, path: str, terms: Terms) -> DocumentReport | PreparedFile:
-        """Read a file, in the child of the run, to be written with others."""
-        keeper = DocumentKeeper(self._backend, self.principal)
-        return keeper.prepare(content, path, terms, None, self.child.read)
-
-    def remove(self, name: str) -> DocumentReport:
-        """End a document now."""
-        return DocumentKeeper(self._backend, self.principal).remove(name)
 
 
 def user_cache() -> Path:
@@ -437,30 +374,21 @@ def _likest(name: str, others: Iterable[str]) -> tuple[str, ...]:
 def _only_run(key: str, path: Path | None, source: str) -> Generator[None]:
     """Hold the one run of a source, by a lock that ends with the process, however that ends.
 
+    The lock is that of an empty database, which every system has; in memory it is this process's.
+
     Raises:
         Conflict: `sync_running`.
     """
-    running = Conflict(
-        f"another sync of {source} is running; wait for its end", code="sync_running"
-    )
-    run = object()
-    # One step, so that of two threads one is the first.
-    if _RUNNING.setdefault(key, run) is not run:
-        raise running
-
-    with contextlib.ExitStack() as stack:
-        stack.callback(_RUNNING.pop, key, None)
-        if path is not None:
-            private_folder(path.parent)
-            file = stack.enter_context(path.open("a"))
-            # On Windows the set of this process alone keeps runs apart.
-            with contextlib.suppress(ImportError):
-                import fcntl
-
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except OSError as error:
-                    raise running from error
+    if path is not None:
+        private_folder(path.parent)
+    place = path.absolute().as_uri() if path else f"file:{key}?mode=memory&cache=shared"
+    with contextlib.closing(sqlite3.connect(place, timeout=0, uri=True)) as lock:
+        try:
+            lock.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            raise Conflict(
+                f"another sync of {source} is running; wait for its end", code="sync_running"
+            ) from error
         yield
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
 
 from ...schema.principal import Scope
 from ..backend.words import ClassificationWord
+from .blocks import MAX_BYTES
 from .records import SyncWatch
 
 
@@ -37,6 +40,9 @@ class Terms:
     """Of a chat: the author who is the caller."""
     zone: str | None = None
     dates: str | None = None
+    max_bytes: int = MAX_BYTES
+    password_env: str | None = None
+    """The environment variable that holds the password of an encrypted file in a folder."""
     former: Sequence[str] = ()
     """Names of documents of which this file may be one under another name."""
     governs: bool = False
@@ -55,10 +61,9 @@ class Terms:
 Claims = Literal["off", "rules", "model"]
 
 
-class PutFields(TypedDict, total=False):
-    """The terms that `put` takes by keyword."""
+class FileFields(TypedDict, total=False):
+    """The terms that `put` takes by keyword and a folder by its rules."""
 
-    source: str
     authority_level: int | None
     scope: Scope | Mapping[str, str] | None
     security_classification: ClassificationWord | None
@@ -67,15 +72,21 @@ class PutFields(TypedDict, total=False):
     task_types: Sequence[str]
     media_type: str | None
     encoding: str | None
-    password: str | None
     claims: Claims
-    keep_original: bool
     accept_flagged: bool
-    again: bool
-    check: bool
     own: str | None
     zone: str | None
     dates: str | None
+
+
+class PutFields(FileFields, total=False):
+    """The terms that `put` takes by keyword."""
+
+    source: str
+    password: str | None
+    keep_original: bool
+    again: bool
+    check: bool
     former: Sequence[str]
     governs: bool
 

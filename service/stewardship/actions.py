@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, get_args
 
 from ...schema.answers import Action, ActionReceipt
@@ -75,10 +76,8 @@ class Actions(Caller):
 
     def _named_entities(self, reader: Reader, records: Sequence[ActionRecord]) -> frozenset[str]:
         """The entities of refused merges of which the caller may see a name."""
-        ids: set[str] = set()
-        for record in records:
-            if record.kind is ActionKind.MERGE_CONFLICT:
-                ids.update(record.members)
+        merges = (r.members for r in records if r.kind is ActionKind.MERGE_CONFLICT)
+        ids = set(chain.from_iterable(merges))
         return frozenset(visible_names_of(reader, sorted(ids), sight_of(self.principal, None)))
 
     def resolve(

@@ -629,10 +629,7 @@ class Rescoring:
         return replace(case, candidates=tuple(candidates))
 
     def _sides(self, reader: Reader, cases: Iterable[Review]) -> _Sides:
-        ids: set[str] = set()
-        for case in cases:
-            ids.update(_sides_of(case))
-
+        ids = sides_of(cases)
         tx_us, sight = reader.clock().last_us, sight_of(self.principal, None)
         known = reader.entities(sorted(ids), tx_us=tx_us)
         # A name that the caller may not see is no news to it, nor is that there is one.
@@ -711,7 +708,7 @@ class _Sides:
             looked_at = case.decided_tx
 
         # A name or an identifier that was taught later is evidence as much as a fact.
-        for entity in map(self.view, _sides_of(case)):
+        for entity in map(self.view, sorted(sides_of([case]))):
             if entity is None:
                 continue
             taught_tx = self.taught_at.get(entity.entity_id, 0)
@@ -720,6 +717,9 @@ class _Sides:
         return False
 
 
-def _sides_of(case: Review) -> list[str]:
-    """The raw ids that a case is about: its entity, then its candidates."""
-    return [case.entity_id, *map(attrgetter("entity"), case.candidates)]
+def sides_of(cases: Iterable[Review]) -> set[str]:
+    """The raw ids that cases are about: their entities and all their candidates."""
+    ids: set[str] = set()
+    for case in cases:
+        ids.update([case.entity_id, *map(attrgetter("entity"), case.candidates)])
+    return ids

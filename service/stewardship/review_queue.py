@@ -22,7 +22,7 @@ from ...store.commit.admission import suggestion
 from ...store.port.store import Ask, Point, Reader, Usage
 from ..reading.objects import usage_of, visible_rows
 from ..reading.view import sight_of
-from .review_page import best_of
+from .review_page import best_of, sides_of
 
 AT_ONCE = 500
 """Cases whose entities and facts are looked up together."""
@@ -151,13 +151,7 @@ def answered_elsewhere(reader: Reader, cases: Sequence[Review]) -> set[str]:
 
     answered_ids: set[str] = set()
     for part in parts(suggestions):
-        ids: set[str] = set()
-        for case in part:
-            ids.add(case.entity_id)
-            for candidate in case.candidates:
-                ids.add(candidate.entity)
-
-        known = reader.entities(sorted(ids), tx_us=reader.clock().last_us)
+        known = reader.entities(sorted(sides_of(part)), tx_us=reader.clock().last_us)
         judged_pairs: set[frozenset[str]] = set()
         for row in known.judgements:
             judged_pairs.add(frozenset((row.left_id, row.right_id)))

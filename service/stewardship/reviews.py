@@ -89,32 +89,6 @@ class CaseGroup:
     """Up to three of their names, the most pressing first."""
 
 
-def sources_of(reader: Reader, cases: Sequence[Review], sight: Sight) -> Mapping[str, str]:
-    """Return the origin of the write that opened each case, by review id; unseen ones left out."""
-    ask = Ask(
-        objects=tuple({case.object_id: None for case in cases}),
-        heads=False,
-        at_valid=False,
-        at_tx=False,
-    )
-    if not ask.objects:
-        return {}
-
-    point = Point(0, reader.clock().last_us)
-    versions: Sequence[Version] = reader.versions(ask, sight=sight, point=point).versions
-    origins: dict[str, str] = {}
-    for version in versions:
-        if version.visible:
-            origins[version.row.claim.object_id] = version.details.source_origin
-
-    # A write that the caller may not see has no origin for him, not an unknown one.
-    sources: dict[str, str] = {}
-    for case in cases:
-        if case.object_id in origins:
-            sources[case.review_id] = origins[case.object_id]
-    return sources
-
-
 def groups_of(
     cases: Sequence[Review], key: str, sources: Mapping[str, str]
 ) -> tuple[CaseGroup, ...]:
@@ -206,19 +180,17 @@ class Reviews(Caller):
         """Waiting cases with the evidence of today; what is unsure no more stands with the open."""
         reopenings: dict[str, Review] = {}
         for part in parts(unsure_cases):
-            reopenings |= self._with_later_evidence(reader, part)
+            reopenings |= self._rescoring.with_later_evidence(reader, part)
         if status == "unsure":
             return cases_without(cases, reopenings)
 
         # The newest ones: what is far behind in the queue is scored when it comes up.
         latest = sorted(cases, key=lambda case: (-case.opened_tx, case.review_id))[:AT_ONCE]
-        by_id = self._with_later_evidence(reader, latest)
+        by_id = self._rescoring.with_later_evidence(reader, latest)
         open_cases = [by_id.get(case.review_id, case) for case in cases]
         return [*open_cases, *reopenings.values()]
 
-    def _with_later_evidence(self, reader: Reader, cases: Sequence[Review]) -> dict[str, Review]:
-        return self._rescoring().with_later_evidence(reader, cases)
-
+    @property
     def _rescoring(self) -> Rescoring:
         now_us = point_of(self._view).valid_us
         return Rescoring(self.principal, self._backend.policy, words_of(self._view), now_us)
@@ -232,7 +204,7 @@ class Reviews(Caller):
         with self._reading() as reader:
             case = self._case(reader, review_id)
             if case.state in WAITING:
-                case = self._with_later_evidence(reader, [case]).get(review_id, case)
+                case = self._rescoring.with_later_evidence(reader, [case]).get(review_id, case)
             sight, tx_us = sight_of(self.principal, None), reader.clock().last_us
             subject = described_entity(reader, case.entity_id, sight, tx_us)
             candidates: list[EntityView] = []
@@ -268,7 +240,7 @@ class Reviews(Caller):
         with self._reading() as reader:
             known = reader.entities(ids, tx_us=reader.clock().last_us)
             pair = known.entities[ids[0]], known.entities[ids[1]]
-            proposal = self._rescoring().with_todays_scores(reader, case_about(*pair))
+            proposal = self._rescoring.with_todays_scores(reader, case_about(*pair))
 
         case = self._operate(lambda tx, mandate: open_case(tx, proposal, mandate=mandate), reason)
         with self._reading() as reader:
@@ -299,7 +271,11 @@ class Reviews(Caller):
             # The candidate that a page shows first: later evidence may have changed the scores.
             with self._reading() as reader:
                 case = self._case(reader, review_id)
-                by_id = self._with_later_evidence(reader, [case]) if case.state in WAITING else {}
+                by_id = (
+                    self._rescoring.with_later_evidence(reader, [case])
+                    if case.state in WAITING
+                    else {}
+                )
             best = best_of(by_id[review_id]) if review_id in by_id else None
             entity = best.entity if best else None
 
@@ -436,8 +412,13 @@ class Reviews(Caller):
         return groups_of(cases, by, self._sources(cases) if by == "source" else {})
 
     def _sources(self, cases: Sequence[Review]) -> Mapping[str, str]:
+        """The origin of the write that opened each case, by review id; unseen ones left out."""
         with self._reading() as reader:
-            return sources_of(reader, cases, sight_of(self.principal, None))
+            rows = self._rows_of(reader, sorted({case.object_id for case in cases}))
+        # A write that the caller may not see has no origin for him, not an unknown one.
+        origins = {r.row.claim.object_id: r.details.source_origin for r in rows if r.visible}
+        seen_cases = [case for case in cases if case.object_id in origins]
+        return {case.review_id: origins[case.object_id] for case in seen_cases}
 
     def decide_all(
         self, cases: Sequence[Review], decision: str, *, reason: str = ""
@@ -488,11 +469,9 @@ class Reviews(Caller):
         if user is None or exempt:
             return
 
-        ask = Ask(objects=(case.object_id,), heads=False, at_valid=False, at_tx=False)
-        point = Point(point_of(self._view).valid_us, reader.clock().last_us)
-        page = reader.versions(ask, sight=sight_of(self.principal, None), point=point)
         # Every version counts: who corrected the claim since has a word in it as well.
-        if any(version.details.actor == user for version in page.versions):
+        rows = self._rows_of(reader, [case.object_id])
+        if any(row.details.actor == user for row in rows):
             raise Forbidden(
                 f"{user} submitted what review {case.review_id} is about; another steward "
                 "decides it, or policy.resolution.own_reviews allows it",

@@ -16,6 +16,7 @@ from ...schema.entity import SUGGESTION, Review
 from ...schema.principal import Principal, Sight
 from ...store.port.receipts import candidates_with_names
 from ...store.port.store import Reader
+from .review_page import sides_of
 from .review_queue import parts
 
 
@@ -51,23 +52,15 @@ def renamed_case(reader: Reader, case: Review, principal: Principal) -> Review:
 
 def _register_of(reader: Reader, cases: Sequence[Review]) -> Register:
     """What is known of the entities of some cases."""
-    return Register(reader.entities(sorted(_sides_of(cases)), tx_us=reader.clock().last_us))
+    return Register(reader.entities(sorted(sides_of(cases)), tx_us=reader.clock().last_us))
 
 
 def _names_of(
     reader: Reader, register: Register, cases: Sequence[Review], sight: Sight
 ) -> Mapping[str, tuple[str, ...]]:
     """The names that may be seen of the entities of some cases, by raw id."""
-    ids = _sides_of(cases)
+    ids = sides_of(cases)
     members = sorted(register.members_of(ids))
     rows = reader.name_rows(members, tx_us=reader.clock().last_us)
     names = visible_names(rows, register, sight)
     return {raw: names.get(register.root(raw), ()) for raw in ids}
-
-
-def _sides_of(cases: Sequence[Review]) -> set[str]:
-    ids: set[str] = set()
-    for case in cases:
-        ids.add(case.entity_id)
-        ids.update([candidate.entity for candidate in case.candidates])
-    return ids

@@ -28,12 +28,12 @@ def test_every_word_stands_in_a_passage_or_heading():
 
 def test_an_edit_rewrites_the_passages_next_to_it_alone():
     book, kept, edits = Handbook(5, sections=20), 0, 40
-    before = {piece.text for piece in cut(read_markdown(book.markdown, "a.md")).pieces}
+    before = {piece.text for piece in cut(read_markdown(book.markdown, "a.md"))[2]}
     total = 0
     for _ in range(edits):
         _title, paragraphs = book.chance.choice(book.sections)
         paragraphs[book.chance.randrange(len(paragraphs))] = book.paragraph()
-        after = {piece.text for piece in cut(read_markdown(book.markdown, "a.md")).pieces}
+        after = {piece.text for piece in cut(read_markdown(book.markdown, "a.md"))[2]}
         kept += len(after & before)
         total += len(after)
         before = after
@@ -64,7 +64,7 @@ def test_code_is_never_joined_with_prose():
 
 @pytest.mark.parametrize("text", ["", "\n\n", "   "])
 def test_no_text_makes_no_passage(text):
-    assert cut(read_text(text, "a.txt")).pieces == ()
+    assert cut(read_text(text, "a.txt"))[2] == ()
 
 
 def test_markdown_keeps_what_makes_no_token_and_drops_comments():

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from importlib import resources
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 from ..schema.principal import Scope
 from ..schema.records import short_repr
@@ -207,7 +207,7 @@ class _RuleWords:
     connectors: frozenset[str]
     system_parts: frozenset[str]
     plain_parts: frozenset[str]
-    counters: dict[str, str]
+    numbered: dict[str, str]
     last_words: dict[str, str]
     first_words: dict[str, str]
     kinds: dict[str, str]
@@ -217,21 +217,11 @@ class _RuleWords:
 @cache
 def _rule_words() -> _RuleWords:
     file = resources.files(__package__ or "").joinpath("rule_words.json")
-    raw: dict[str, dict[str, str]] = json.loads(file.read_text(encoding="utf-8"))
-    return _RuleWords(
-        roles=frozenset(raw["roles"]),
-        role_heads=frozenset(raw["role_heads"]),
-        not_names=frozenset(raw["not_names"]),
-        openers=frozenset(raw["openers"]),
-        name_verbs=frozenset(raw["name_verbs"]),
-        connectors=frozenset(raw["connectors"]),
-        system_parts=frozenset(raw["system_parts"]),
-        plain_parts=frozenset(raw["plain_parts"]),
-        counters=raw["numbered"],
-        last_words=raw["last_words"],
-        first_words=raw["first_words"],
-        kinds=raw["kinds"],
-    )
+    raw: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    for name, words in raw.items():
+        if isinstance(words, list):
+            raw[name] = frozenset(cast("list[str]", words))
+    return _RuleWords(**raw)
 
 
 def is_name_of_a_thing(words: Sequence[str]) -> bool:
@@ -352,7 +342,7 @@ def _cased_words(text: str, mask: _Mask) -> list[_CasedWord]:
             surface = surface[:-2]
 
         # "PR" alone is no name, "PR #260" is.
-        is_word = surface in rules.not_names and surface.lower() not in rules.counters
+        is_word = surface in rules.not_names and surface.lower() not in rules.numbered
         capital = surface[:1].isupper() and not is_word
         capital = capital and not (surface == "I" or surface.startswith(_I_AM))
         end = start + len(surface)
@@ -400,7 +390,7 @@ def _run_end(words: list[_CasedWord], index: int) -> int:
     after = index + 1
     while after < len(words) and after - index < _RUN_MAX and not words[after - 1].owns:
         last, word = words[after - 1], words[after]
-        if word.text[0].isdigit() and last.text.lower() in rules.counters:
+        if word.text[0].isdigit() and last.text.lower() in rules.numbered:
             return after + (word.gap in {" ", " #"})
         if not _joins(last, word):
             break
@@ -470,7 +460,7 @@ def _run_type(run: list[_CasedWord]) -> str:
     if len(run) == 1:
         return "role" if run[0].text in rules.roles else "unknown"
     if last[0].isdigit():
-        return rules.counters[run[-2].text.lower()]
+        return rules.numbered[run[-2].text.lower()]
     if first in rules.role_heads or run[0].text in rules.roles:
         return "role"
 

@@ -21,6 +21,7 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from importlib import resources
 from itertools import chain
+from operator import itemgetter
 from typing import Final, NamedTuple, cast
 
 _ORGANISATION_TYPES = frozenset({"organization", "team", "tenant", "unknown"})
@@ -111,13 +112,19 @@ class Lexicon:
     """Legal forms of one word that may end a name -> their class, also one that is empty."""
 
 
+_SETS: Final = (
+    *("postnominals", "trade_words", "groups", "common_names"),
+    *("distinctions", "everyday", "fillers", "mailboxes"),
+)
+"""The lists that are looked up as they are."""
+
+
 @cache
 def lexicon() -> Lexicon:
     """The shipped word lists; the file is read on the first call."""
     raw = json.loads(_read_file("lexicon.json"))
     legal = _legal_forms(raw)
     native = cast("dict[str, str]", raw["legal_native"])
-    people = frozenset({*raw["titles"], *raw["postnominals"], *raw["generations"]})
     legal_words = frozenset(chain.from_iterable(legal))
     number_words = raw["number_words"] | raw["ordinals"]
     numbers = frozenset(number_words) | frozenset(raw["roman_numerals"])
@@ -125,21 +132,17 @@ def lexicon() -> Lexicon:
 
     abbreviations = {Profile(name): words for name, words in raw["abbreviations"].items()}
     in_full = abbreviations[Profile.ORGANIZATION]
-    trade_words = frozenset(raw["trade_words"])
+    regular = frozenset({*raw["trade_words"], *in_full})
 
     word_lists = {
-        Profile.PERSON: people,
-        Profile.ORGANIZATION: legal_words
-        | numbers
-        | trade_words
-        | frozenset(abbreviations[Profile.ORGANIZATION]),
+        Profile.PERSON: frozenset({*raw["titles"], *raw["postnominals"], *raw["generations"]}),
+        Profile.ORGANIZATION: legal_words | numbers | regular,
         Profile.THING: numbers
         | frozenset(abbreviations[Profile.THING])
         | frozenset(raw["short_forms"]),
     }
 
     marked_words = {profile: word_lists[profile] | particles[profile] for profile in Profile}
-    regular = trade_words | frozenset(abbreviations[Profile.ORGANIZATION])
     last_forms: dict[str, str] = {}
     for words, form in legal.items():
         if len(words) == 1 and form.position != "start":
@@ -148,8 +151,8 @@ def lexicon() -> Lexicon:
     irregular = {**marked_words, Profile.ORGANIZATION: marked_words[Profile.ORGANIZATION] - regular}
 
     return Lexicon(
+        **dict(zip(_SETS, map(frozenset, itemgetter(*_SETS)(raw)), strict=True)),
         titles=raw["titles"],
-        postnominals=frozenset(raw["postnominals"]),
         generations=raw["generations"],
         particles=particles,
         number_words=number_words,
@@ -157,13 +160,6 @@ def lexicon() -> Lexicon:
         abbreviations=abbreviations,
         leading_abbreviations={word: in_full[word] for word in raw["leading_abbreviations"]},
         short_forms=raw["short_forms"],
-        trade_words=trade_words,
-        groups=frozenset(raw["groups"]),
-        common_names=frozenset(raw["common_names"]),
-        distinctions=frozenset(raw["distinctions"]),
-        everyday=frozenset(raw["everyday"]),
-        fillers=frozenset(raw["fillers"]),
-        mailboxes=frozenset(raw["mailboxes"]),
         legal=legal,
         legal_words=legal_words,
         legal_longest=max(map(len, legal)),

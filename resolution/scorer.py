@@ -512,12 +512,8 @@ def _bound_beside(
     name: str, members: Sequence[str], known: Register, rules: Rules
 ) -> frozenset[str]:
     """The members that rules alone tied to those of a name."""
-    rows: list[Judgement] = []
-    for row in known.rows_between(members):
-        if row.judged_by in _AUTOMATIC:
-            rows.append(row)
-
-    clusters = Clusters(rows)
+    rows = known.rows_between(members)
+    clusters = Clusters([*filter(lambda row: row.judged_by in _AUTOMATIC, rows)])
     bound: set[str] = set()
     for raw in members:
         member = known.entity(raw)

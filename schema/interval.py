@@ -49,7 +49,7 @@ class Interval:
 
         if self.start_us == self.end_us:
             raise InvalidInput(
-                "the interval is empty: valid_from equals valid_until; give an end after the start",
+                "the interval is empty: valid_until is not after valid_from; state a later end",
                 code="empty_interval",
             )
 

@@ -131,8 +131,7 @@ def user_text(llm_request: Any) -> str:
 
     for block in blocks:
         if block.section == SectionName.USER_REQUEST.value:
-            text: str = block.text
-            return text
+            return str(block.text)
     return ""
 
 

@@ -26,7 +26,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from types import new_class
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput
@@ -136,8 +136,7 @@ class OpenAISession:
             return None
 
         self._memory.write_many([self._write(entries[-1], op="retract")])
-        item: Entry = entries[-1]["item"]
-        return item
+        return cast("Entry", entries[-1]["item"])
 
     def _clear(self) -> None:
         writes: list[Write] = []

@@ -704,9 +704,7 @@ def unique_id(text: str, ids: Iterable[str], words: Mapping[str, str] | None = N
         return matches[0] if matches else text
 
     names = words or {}
-    lines: list[str] = []
-    for match in matches[:_MATCHES_SHOWN]:
-        lines.append(f"  {match}  {names.get(match, '')}".rstrip())
+    lines = [f"  {match}  {names.get(match, '')}".rstrip() for match in matches[:_MATCHES_SHOWN]]
     if len(matches) > _MATCHES_SHOWN:
         lines.append("  …")
     raise InvalidInput(

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
@@ -109,8 +109,7 @@ class _Place:
 
     def after(self) -> str | None:
         """The id to go on above; None when the register was crossed to its end."""
-        after: str | None = self._state["after"]
-        return after
+        return cast("str | None", self._state["after"])
 
     def rows(self) -> list[dict[str, Any]]:
         """The pairs that earlier runs brought."""
@@ -139,8 +138,7 @@ class _Place:
                 f"{path} belongs to another crossing ({crossing}); name another file",
                 code="bad_file",
             )
-        progress: dict[str, Any] = state
-        return progress
+        return cast("dict[str, Any]", state)
 
 
 def _crossing(

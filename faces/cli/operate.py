@@ -20,7 +20,6 @@ from ...schema.principal import EVERYONE_TAG
 from ...service.backend.caller import backend_of
 from ...service.client.answer import entity_names, opening_of
 from ...service.client.opening import copy_in, copy_out, place_of, require_store, tenants_of
-from ...service.reading.view import words_of
 from ...service.visual.text import counted, json_text, sentence, when
 from .commands import CallAnswer, Display, call_command, command
 from .frame import (
@@ -142,10 +141,8 @@ def _preview(memory: Memory, object_id: str | None, entity: str | None) -> list[
 
     from ...service.reading.audit import Auditor
 
-    view = memory.as_of()
-    auditor = Auditor(backend_of(memory), memory.principal, view)
-    entity_id = memory.entities.get(entity or "").entity.entity_id
-    history = auditor.dossier(entity_id, words_of(view).slots).history
+    auditor = Auditor(backend_of(memory), memory.principal, memory.as_of())
+    history, _ = auditor.dossier(memory.entities.get(entity or "").entity.entity_id)
     ids = dict.fromkeys(row.object_id for rows in history.values() for row in rows)
     return [{"object_id": each, "text": opening_of(memory, each)} for each in ids]
 

@@ -43,8 +43,10 @@ _BUSY: Final = (
     b"connection: close\r\n\r\n"
 )
 _HEAD_END: Final = re.compile(rb"\n\r?\n")
-_ODD_LINE: Final = re.compile(rb"(?<!\r)\n|\r(?!\n)|\n[ \t]")
-"""Bare line ends and folded lines: a proxy in front may read another request than we do."""
+_ODD_LINE: Final = re.compile(
+    rb"(?<!\r)\n|\r(?!\n)|\n[ \t]|(?i:\ncontent-length:(?:[^\n]*,|(?s:.*)\ncontent-length:))"
+)
+"""Bare line ends, folded lines and a second length: a proxy may read another request than we do."""
 
 
 def most_connections() -> int:
@@ -88,7 +90,9 @@ class _StrictConnection(h11.Connection):
             buffered, _ = self.trailing_data
             end = _HEAD_END.search(buffered)
             if end is not None and _ODD_LINE.search(buffered, 0, end.end()):
-                raise h11.RemoteProtocolError("a head has bare line ends or folded lines")
+                raise h11.RemoteProtocolError(
+                    "a head has bare line ends, folded lines or two lengths"
+                )
         return super().next_event()
 
 

@@ -7,6 +7,7 @@ name is refused before anything is looked up.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
@@ -135,11 +136,8 @@ def _has_two_lengths(scope: Scope) -> bool:
 
 def _double_header(scope: Scope) -> str:
     """The first header that decides something and stands twice; empty for none."""
-    names = [name for name, _ in scope["headers"]]
-    for name in _SINGLE_HEADERS:
-        if names.count(name) > 1:
-            return name.decode()
-    return ""
+    counts = Counter(name for name, _ in scope["headers"])
+    return next((name.decode() for name in _SINGLE_HEADERS if counts[name] > 1), "")
 
 
 def _with_headers(send: Send) -> Send:

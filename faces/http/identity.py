@@ -11,7 +11,7 @@ import json
 from collections.abc import AsyncGenerator
 from dataclasses import fields
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from fastapi import Depends
 from starlette.concurrency import run_in_threadpool
@@ -41,8 +41,7 @@ def reader_of(request: HTTPConnection) -> Credential | None:
     """The credential of a web session that has not ended; looked up once a request."""
     if "tenure.reader" not in request.scope:
         request.scope["tenure.reader"] = _reader(request)
-    reader: Credential | None = request.scope["tenure.reader"]
-    return reader
+    return cast("Credential | None", request.scope["tenure.reader"])
 
 
 def _reader(request: HTTPConnection) -> Credential | None:

@@ -12,7 +12,7 @@ import json
 from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.requests import Request
@@ -49,8 +49,7 @@ class McpApp:
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """What must be entered before the first request, and left after the last."""
-        running: AbstractAsyncContextManager[None] = self._server.session_manager.run()
-        return running
+        return cast("AbstractAsyncContextManager[None]", self._server.session_manager.run())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Bind the caller of a request, and hand it to the protocol."""

@@ -23,7 +23,6 @@ from ...service.calls.table import Permit
 from ...service.client.answer import entity_names, state_reader, value_reader
 from ...service.client.memory import Memory
 from ...service.reading.audit import Auditor
-from ...service.reading.view import words_of
 from ...service.visual.text import json_text
 from .identity import HEAVY_PAGE, check_form, memory_of
 from .pages import address, page
@@ -230,12 +229,12 @@ def account_of(memory: Memory, entity_id: str) -> dict[str, Any]:
     record = memory.entities.get(entity_id)
     auditor = Auditor(backend_of(memory), memory.principal, memory.as_of())
     # Slots that say nothing today are told too: what was believed once is known about somebody.
-    dossier = auditor.dossier(record.entity.entity_id, words_of(memory.as_of()).slots)
+    history, envelopes = auditor.dossier(record.entity.entity_id)
 
     return {
         "entity": record.entity,
         "names": record.aliases,
         "facts": record.facts,
-        "history": {slot: rows for slot, rows in dossier.history.items() if rows},
-        "envelopes": dossier.envelopes,
+        "history": history,
+        "envelopes": envelopes,
     }

@@ -37,11 +37,6 @@ _SILENCE_S: Final = 10.0
 """Seconds after which a comment shows that the server still works."""
 
 
-def wants_events(request: Request) -> bool:
-    """Whether a request asks for its progress."""
-    return EVENT_STREAM in request.headers.get("accept", "")
-
-
 async def respond(
     request: Request, work: Work, watch: BearerWatch, place: AbstractAsyncContextManager[None]
 ) -> Response:
@@ -49,7 +44,7 @@ async def respond(
 
     The work runs while it holds its place among the heavy calls.
     """
-    if not wants_events(request):
+    if EVENT_STREAM not in request.headers.get("accept", ""):
         async with place:
             return await run_in_threadpool(work, lambda _: None)
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}

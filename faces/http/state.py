@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from fastapi.routing import APIRoute
 from starlette.requests import HTTPConnection
@@ -41,8 +41,7 @@ class ServerState:
 
 def state_of(request: HTTPConnection) -> ServerState:
     """The state of the app that a request came to."""
-    state: ServerState = request.app.state.tenure
-    return state
+    return cast("ServerState", request.app.state.tenure)
 
 
 class HeadedRoute(APIRoute):

@@ -18,10 +18,11 @@ import hashlib
 import hmac
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import wraps
+from inspect import signature
 from typing import Annotated, Any, Final, Literal, ParamSpec
 
 from mcp_types import CallToolResult, TextContent
@@ -71,6 +72,14 @@ _SLOTS = (
 _OWN_WORDS = frozenset({"me", "myself", "i", "user", "the user"})
 _TIME = "2026-08-03 or an ISO 8601 instant"
 _TASKS = f"{', '.join(TASK_TYPES)}, or a type that this memory defines."
+_OTHER_FACE = re.compile(r"[;:,] [^;:]*(?:`tenure |reserve_tokens|\b[a-z_]+\.[a-z_]+\(\)).*")
+"""Advice that names a command, an option or a call that no tool has, to its end."""
+_ADVICE = {
+    "unknown_vocabulary": "choose a name from the description of the argument",
+    "unknown_entity": "find it with recall, or remember a fact of it first",
+    "required_over_budget": "raise budget_tokens, or shorten the query",
+    "unknown_object": "take the object_id from recall or as_of",
+}
 _TEXT_LIMIT = 600
 """Characters of an object in a list; `explain` gives the rest."""
 
@@ -182,9 +191,16 @@ def answer(text: str, data: Mapping[str, Any], *, is_error: bool = False) -> Cal
     )
 
 
-def refusal(error: TenureError) -> CallToolResult:
-    """A refusal as a result: what a model may mend must reach it, with its code."""
-    message = error_text(error)
+def refusal(error: TenureError, arguments: Iterable[str] = ()) -> CallToolResult:
+    """A refusal as a result: what a model may mend must reach it, with its code.
+
+    Advice for another face is left out, and a field is named as the tool's argument.
+    """
+    message, count = _OTHER_FACE.subn("", error_text(error))
+    if count:
+        message += f"; {_ADVICE.get(error.code, 'ask your user')}"
+    if "text" not in arguments and "query" in arguments:
+        message = re.sub(r"^text\b", "query", message)
     data = {"status": "refused", "code": error.code, "message": message}
     return answer(f"refused ({error.code}): {message}", data, is_error=True)
 
@@ -202,7 +218,7 @@ def refusal_as_result(
         try:
             return tool(*args, **kwargs)
         except TenureError as error:
-            return refusal(error)
+            return refusal(error, signature(tool).parameters)
 
     return telling
 
@@ -292,20 +308,19 @@ class Toolbox:
         reference = _meant(memory, entity) or entity
         subject = view.entity(reference)
         name = subject.name
+        head = {"entity": name, "valid": _text(view.valid), "tx": _text(view.tx)}
         if slot is None and subject.type == "document":
             record = memory.documents.get(subject.entity_id, valid=valid, tx=_stamp(view))
             items = list(map(_passage_item, record.passages))
-            head = {"entity": name, "valid": _text(view.valid), "tx": _text(view.tx)}
             return page(question, items, head=head, tx=_stamp(view))
         facts = view.facts(reference) if slot is None else {slot: view.slot(reference, slot)}
         items = [_state_item(name, state) for name, state in facts.items()]
-        point = {"entity": name, "valid": _text(view.valid), "tx": _text(view.tx)}
         topic = f"{json_line(name)}, true at {when(view.valid, missing='now')}"
         if tx is not None:
             topic += f", as known at {when(view.tx)}"
         items = [ToolItem(f"{topic}:"), *items] if items else items
         return page(
-            question, items, head=point, tx=_stamp(view), placeholder=f"nothing known of {topic}"
+            question, items, head=head, tx=_stamp(view), placeholder=f"nothing known of {topic}"
         )
 
     @refusal_as_result

@@ -117,12 +117,7 @@ class AnswerCache:
         Raises:
             Unavailable: `answers_unreachable`; an answer that no erasure would reach must not stay.
         """
-
-        def work(db: sqlite3.Connection) -> int:
-            db.execute(_BIND, (key.tenant, object_id, key.text))
-            return 0
-
-        self._change(work)
+        self._change(lambda db: db.execute(_BIND, (key.tenant, object_id, key.text)).rowcount)
 
     def forget(
         self,

@@ -58,7 +58,8 @@ _LACKED: Final = frozenset({"diet", "language", "health_condition", "medication"
 """Slots that a plain negation ends only where something is known."""
 _THING_SLOTS: Final = frozenset({"likes", "dislikes", "avoids", "allergy"})
 _MANNERS: Final = frozenset({"preferred_language", "response_length", "response_style"})
-_REQUESTED: Final = _MANNERS | {"answer_rule", "alias", "todo"}
+_RULES: Final = frozenset({"answer_rule"})
+_REQUESTED: Final = _MANNERS | _RULES | {"alias", "todo"}
 """Slots that a polite question to the assistant fills."""
 _AHEAD: Final = frozenset({"plan", "goal", "appointment"})
 """Slots whose words name the day of something to come."""
@@ -192,12 +193,12 @@ class SentenceReading:
         return list(found)
 
     def _requested(self, language: Grammar) -> Iterator[ExtractedClaim]:
-        """What a polite question asks of the assistant, or what it is asked to stop."""
-        for name, slots in (("polite", _REQUESTED), ("stops", _MANNERS)):
+        """What a polite question asks of the assistant, what it is asked to stop, or allowed."""
+        for name, slots in (("polite", _REQUESTED), ("stops", _MANNERS), ("permits", _RULES)):
             for claim in self._read(language.request(name, self._text)):
                 if claim.slot in slots and claim.op == "assert" and claim.subject is None:
                     claim = replace(claim, start=0, end=len(self._text))
-                    yield replace(claim, op="deny", if_known=True) if name == "stops" else claim
+                    yield claim if name == "polite" else replace(claim, op="deny", if_known=True)
 
     def _said(self, language: Grammar, person: str | None) -> Iterator[ExtractedClaim]:
         text = self._text
@@ -336,7 +337,7 @@ class SentenceReading:
             elif outcome.slot in _AHEAD or row.dated:
                 yield self._with_day(hit, value)
             else:
-                yield from _parts_of(language, kind[1], value)
+                yield from _parts_of(language, kind[1], value, is_small=text.islower())
 
     def _with_day(self, hit: RowMatch, value: str) -> str:
         """What is to come, with its day behind it; nothing where the row wants a day."""
@@ -387,7 +388,7 @@ class SentenceReading:
         return SentenceReading(sentence, sentence, self.at, None).claims() if sentence else []
 
 
-def _parts_of(language: Grammar, kind: str, value: str) -> Iterator[str]:
+def _parts_of(language: Grammar, kind: str, value: str, *, is_small: bool) -> Iterator[str]:
     """The parts of an enumeration, up to one that is not of its kind."""
     # "reading about war and conflict" is one thing; "jazz and hiking" are two.
     is_one = "," not in value and language.word("linking").search(value) is not None
@@ -399,7 +400,7 @@ def _parts_of(language: Grammar, kind: str, value: str) -> Iterator[str]:
             return
         if kind == "JOB" and not language.is_job(part):
             return
-        if kind in _THINGS and not language.is_thing(part):
+        if kind in _THINGS and not language.is_thing(part, is_small=is_small):
             return
         if part.lower() in language.words_of(_EXCEPTIONS.get(kind, "vague")):
             return

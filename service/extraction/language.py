@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from operator import methodcaller
 from typing import Any, Final, NamedTuple
 
 from .claims import language_tables
@@ -179,7 +180,7 @@ class Grammar:
         """A text of the table as a pattern."""
         key = f"{text}\n{tail}"
         if key not in self._patterns:
-            self._patterns[key] = re.compile(f"(?:{self._filled(text)}){tail}", re.IGNORECASE)
+            self._patterns[key] = re.compile(self._filled(f"(?:{text}){tail}"), re.IGNORECASE)
         return self._patterns[key]
 
     def word(self, name: str) -> re.Pattern[str]:
@@ -291,8 +292,8 @@ class Grammar:
         """Whether it says what somebody lives by, and not how he does something."""
         return self.words_of("no_jobs").isdisjoint(value.lower().split())
 
-    def is_thing(self, value: str) -> bool:
-        """Whether a phrase says a thing that is one without the words around it."""
+    def is_thing(self, value: str, *, is_small: bool = False) -> bool:
+        """Whether a phrase, all in small letters or not, says a thing without the words around."""
         words = value.lower().split()
         if not words or len(words) > _LONGEST_THING or not value[0].isalnum():
             return False
@@ -303,7 +304,7 @@ class Grammar:
         if any(tense == "past" for _, tense in self._verbs.get(words[0], ())):
             return False
         if self._words["verb_second"]:
-            return any(word[0].isupper() for word in value.split())
+            return is_small or any(word[0].isupper() for word in value.split())
         return words[0] != "the" or self.pattern(self._kinds["the_named"]).match(value) is not None
 
     def is_task(self, value: str) -> bool:
@@ -490,9 +491,7 @@ class Grammar:
             return self._english_tense(chain, tags) if "ger" in tags else ""
         if self.word("have").search(chain) or (is_other and "'s" in chain):
             return "perfect" if "part" in tags else ""
-        if self.word("do").search(chain) or self.word("can").search(chain):
-            return self._english_tense(chain, tags) if "base" in tags else ""
-        if self.word("used").search(chain) or self.word("will").search(chain):
+        if any(map(methodcaller("search", chain), map(self.word, ("do", "can", "used", "will")))):
             return self._english_tense(chain, tags) if "base" in tags else ""
         # "I quit" tells of once, though it may be now.
         if "past" in tags:
@@ -539,7 +538,6 @@ class Grammar:
         kind = auxiliary.partition(" ")[0]
         start, verb, tense = match.end(), finite, ""
         if kind:
-            last = _LAST_WORD.search(text, start, end)
             tags: set[str] = set()
             if last is not None:
                 tags = {tag for _, tag in self._verbs.get(last[1].lower(), ())}
@@ -551,10 +549,8 @@ class Grammar:
                 return  # it is said of another verb, which no row begins with
             elif kind == "be":
                 verb, tense = "", "past" if auxiliary == "be past" else "present"
-        else:
-            last = _LAST_WORD.search(text, start, end)
-            if last is not None and f"{last[1]}{finite}".lower() in self._verbs:
-                verb, end = f"{last[1]}{finite}".lower(), _stripped(text, start, last.start(1))
+        elif last is not None and parted in self._verbs:
+            verb, end = parted, _stripped(text, start, last.start(1))
         if kind == "will" or (kind == "can" and not tense):
             return
         tense = tense or self._german_tense(verb, is_other=subject is not None)
@@ -600,9 +596,8 @@ class Grammar:
     def withdrawal(self, sentence: str) -> Withdrawal | None:
         """What a sentence takes back; None for one that takes nothing back."""
         back = self._back
-        if not self.pattern(rf"\b(?:{back['cue']})\b").search(sentence):
-            return None
-        if self.pattern(back["passing"]).search(sentence):
+        has_cue = self.pattern(rf"\b(?:{back['cue']})\b").search(sentence) is not None
+        if not has_cue or self.pattern(back["passing"]).search(sentence):
             return None
 
         def pattern(text: str) -> re.Pattern[str]:

@@ -11,7 +11,7 @@ Checklist: C-046.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 from ...resolution.extract import Mention, MentionSource
@@ -40,18 +40,6 @@ LABELS: Final[Mapping[str, str]] = {
 """Entity type by spaCy's label; dates, numbers and amounts of money are no names."""
 
 
-class _Span(Protocol):
-    start_char: int
-    end_char: int
-    text: str
-    label_: str
-
-
-class _Doc(Protocol):
-    @property
-    def ents(self) -> Iterable[_Span]: ...
-
-
 class Pipeline(Protocol):
     """What is used of a spaCy pipeline."""
 
@@ -63,8 +51,8 @@ class Pipeline(Protocol):
         """Return what the pipeline says of itself: language, name, version."""
         ...
 
-    def __call__(self, text: str) -> _Doc:
-        """Return the text with its entities."""
+    def __call__(self, text: str) -> Any:
+        """Return the text with its entities, as spaCy's `Doc`."""
         ...
 
 

@@ -15,7 +15,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ...compiler.safety.detect import TextChannel, scan
 from ...compiler.trace.manifest import stored_manifest
@@ -280,15 +280,6 @@ def quarantine_of(item: ContextObject, action_id: str) -> Quarantine:
     )
 
 
-class Dossier(NamedTuple):
-    """What was ever said of an entity."""
-
-    history: Mapping[str, tuple[HistoryRow, ...]]
-    """Every version, by slot."""
-    envelopes: tuple[str, ...]
-    """The ids of those that held any of it and that the caller may open, oldest first."""
-
-
 @dataclass(frozen=True, slots=True)
 class Auditor(Caller):
     """The audit reads of one caller."""
@@ -325,11 +316,15 @@ class Auditor(Caller):
                     versions.append(version)
             return self._rows_with_actors(reader, versions)
 
-    def dossier(self, entity: EntityLike, slots: Iterable[str]) -> Dossier:
-        """Every visible version of some slots of an entity, and who was given any of them."""
+    def dossier(
+        self, entity: EntityLike
+    ) -> tuple[Mapping[str, tuple[HistoryRow, ...]], tuple[str, ...]]:
+        """Every visible version of an entity's facts by slot, and who was given any of them.
+
+        The second part has the ids of envelopes that the caller may open, oldest first.
+        """
         access = self.principal.sight()
-        # A slot without any row is in the answer too, in the order that was asked for.
-        rows_of: dict[str, list[Version]] = {slot: [] for slot in slots}
+        rows_of: dict[str, list[Version]] = {slot: [] for slot in words_of(self.now).slots}
         with self._reading() as reader:
             members = _members(reader, entity, access, point_of(self.now).tx_us)
             ask = Ask(
@@ -345,10 +340,11 @@ class Auditor(Caller):
 
             history: dict[str, tuple[HistoryRow, ...]] = {}
             for slot, rows in rows_of.items():
-                history[slot] = self._rows_with_actors(reader, rows)
+                if rows:
+                    history[slot] = self._rows_with_actors(reader, rows)
             envelopes = self._openable(reader, reader.envelopes_of(list(object_ids)))
 
-        return Dossier(history, envelopes)
+        return history, envelopes
 
     def _rows_with_actors(
         self, reader: Reader, versions: Sequence[Version]

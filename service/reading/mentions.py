@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 from ...resolution.extract import (
@@ -86,10 +87,7 @@ class MentionFinder(Caller):
         Raises:
             InvalidInput: `bad_mention`.
         """
-        stated_spans: list[Span] = []
-        for statement in statements:
-            stated_spans.append(_stated_span(text, statement))
-        stated_spans.sort(key=_span_start)
+        stated_spans = sorted(map(partial(_stated_span, text), statements), key=_span_start)
 
         # In order of their starts, so that only neighbours can overlap.
         for before, after in pairwise(stated_spans):

@@ -13,12 +13,12 @@ match, the caller lists them. Checklist: C-061 to C-064.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...resolution.bind import locate
@@ -409,6 +409,29 @@ class View(Caller):
                 starts = [self._widened_state(subject, slot, sight, state).valid_from]
             return next((start or "-infinity" for start in starts if start != self.valid), None)
 
+    def _check_stated(self, entity: EntityLike, slot: Slot, key: str) -> None:
+        """Refuse to retract a value, which its key tells, that a slot never had.
+
+        Raises:
+            NotFound: `unknown_value`.
+        """
+        sight, rows = self._sight(None), tuple[Version, ...]()
+        with self._resolved_reader(entity, sight) as subject:
+            if subject.is_one:
+                ask = Ask(subjects=subject.members, slots=(slot.name,), heads=False, at_valid=False)
+                rows = self._rows(subject.reader, ask, sight)
+        # Of a name that several have a person decides who is meant.
+        if len(subject.roots) > 1 or key in map(attrgetter("row.claim.value_key"), rows):
+            return
+        # A name that is hidden from the caller has no more values than one that nobody has.
+        values = ", ".join(map(str, self.slot(entity, slot.name).values)) or "no value"
+        raise NotFound(
+            f"there is no such {slot.name} of {spoken_name(entity)!r} to retract: it has {values} "
+            "now; state a value that it has or had",
+            code="unknown_value",
+            slot=slot.name,
+        )
+
     def _widened_state(
         self, subject: ResolvedName, slot: Slot, sight: Sight, state: SlotState
     ) -> SlotState:
@@ -570,11 +593,12 @@ class Beginnings(Caller):
         """The objects that the caller may see whose ids begin so, sorted; at most so many."""
         with self._reading() as reader:
             visible: list[str] = []
-            for page in _pages(reader, beginning):
-                rows = self._rows_of(reader, page)
-                visible += sorted(visible_object_ids(rows))
+            after = ""
+            while page := reader.object_ids(beginning, after=after, limit=_PAGE):
+                visible += sorted(visible_object_ids(self._rows_of(reader, page)))
                 if len(visible) >= limit:
                     break
+                after = page[-1]
         return tuple(visible[:limit])
 
     def merges(self, beginning: str) -> tuple[str, ...]:
@@ -592,11 +616,3 @@ class Beginnings(Caller):
                 if isinstance(record, Judgement) and record.merge_id is not None:
                     merge_ids.add(record.merge_id)
         return tuple(sorted(item for item in merge_ids if item.startswith(beginning)))
-
-
-def _pages(reader: Reader, beginning: str) -> Iterator[tuple[str, ...]]:
-    """Yield the ids that begin so, a page at a time."""
-    after = ""
-    while page := reader.object_ids(beginning, after=after, limit=_PAGE):
-        yield page
-        after = page[-1]

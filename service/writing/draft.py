@@ -69,7 +69,6 @@ from ...schema.vocabulary import (
     ValueType,
     missing_aspects,
     parse,
-    parse_level,
 )
 from ...schema.write import RESTATE, Draft, Write
 from ..backend.caller import (
@@ -524,7 +523,7 @@ class _DraftBuilder:
         write, context, target = self.write, self.context, self.references.target
         self._sizes()
         op, slot = self._op(), self._slot()
-        source = self._source()
+        source = channel(write, context)
         level, effective = levels_of(self.request, source, slot)
         valid_from, valid_until = self._times()
         value, mention = self._value(op, slot)
@@ -611,25 +610,6 @@ class _DraftBuilder:
         check_outline(slot, self.context)
         return slot
 
-    def _source(self) -> Channel:
-        write, principal = self.write, self.context.principal
-        level = None if write.authority_level is None else parse_level(write.authority_level)
-        origin = write.source_origin
-        if not isinstance(origin, str) or "://" not in origin or len(origin) > 2048:
-            raise InvalidInput(
-                f"source_origin {origin!r:.80} is no URI; write user://chat or record://crm/7",
-                code="bad_origin",
-            )
-        trust = write.source_authority
-        return channel(
-            origin,
-            kinds=self.context.vocabulary.source_kinds,
-            granted_kinds=principal.source_kinds,
-            ceiling=principal.authority_level,
-            stated_level=level,
-            stated_trust=None if trust is None else share(trust, "source_authority"),
-        )
-
     def _times(self) -> tuple[int | None, int]:
         start = optional(self.write.valid_from, field="valid_from")
         end = optional(self.write.valid_until, field="valid_until")
@@ -671,17 +651,15 @@ class _DraftBuilder:
             return self._text_value(op), None
         if value is None and target and op in (Op.RETRACT, Op.DENY):
             return Value(target.claim.value_key, target.content.value_json), None
+        # A delete empties a slot of one value, whichever value is stated with it.
+        if op is Op.DELETE and (value is None or not slot.many):
+            return None, None
         if value is None:
-            if op is Op.DELETE:
-                return None, None
             raise InvalidInput(
                 f"{op.value} on slot {slot.name!r} needs a value", code="missing_value"
             )
         if slot.relates:
             return None, of_slot_type(mention(value), slot.value_types)
-        # A delete empties a slot of one value, whichever value is stated with it.
-        if op is Op.DELETE and not slot.many:
-            return None, None
         if slot.value_type is ValueType.PARTIAL_DATE and isinstance(value, str):
             # Read when a text comes: the patterns take longer to load than a write to run.
             from ..extraction.dates import partial_date

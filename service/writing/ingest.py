@@ -227,9 +227,10 @@ class Importer(Caller):
         if not self.choices.keep_going or isinstance(error, Unavailable):
             raise refusal from error
 
-        reason = str(error) if len(lines) == 1 else str(refusal)
         for line in lines:
-            tally.rejected.append(refused_line(error, line, reason))
+            tally.rejected.append(
+                refused_line(error, line, str(error if len(lines) == 1 else refusal))
+            )
 
     def _define(self, item: Definition, tally: Tally) -> None:
         try:

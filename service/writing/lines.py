@@ -177,6 +177,8 @@ def event_lines(lines: Iterator[Line]) -> Iterator[Line]:
 
 _HEAD: Final = 5
 """Lines by which a form is recognised."""
+_HEADER_ROWS: Final = 20
+"""Rows among which the header of a table is looked for."""
 
 
 @contextmanager
@@ -386,6 +388,7 @@ def batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
         yield batch
 
 
+_JSON: Final = re.compile(rb"[\xef\xbb\xbf\s]*(?:\{|\[\s*[\[{])")
 _SUFFIXES: Final = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 
 
@@ -409,8 +412,9 @@ def table_lines(path: str | Path, mapping: str | Path | Mapping[str, Any] | None
     custom_mapping = None if mapping is None else read_mapping(mapping)
     delimiter = "\t" if ".tsv" in str(path).lower() else ","
     with stream_of(path) as raw:
-        if custom_mapping and cast("Any", raw).peek(1).lstrip(b"\xef\xbb\xbf \r\n")[:1] == b"{":
-            yield from mapped_rows(_lines(raw, LINE_BYTES), custom_mapping, is_retry=False)
+        if custom_mapping and _JSON.match(cast("Any", raw).peek(1)):
+            lines = event_lines(_lines(raw, LINE_BYTES))
+            yield from mapped_rows(lines, custom_mapping, is_retry=False)
         else:
             yield from _csv_lines(raw, custom_mapping, delimiter)
 
@@ -435,7 +439,14 @@ def _csv_lines(raw: IO[bytes], custom_mapping: CsvMapping | None, delimiter: str
     rows = csv.reader(_texts(raw, encoding), delimiter=delimiter, strict=True)
     # Some spreadsheets name the delimiter in a row before the header.
     tables = (cells for _, cells in _records(rows) if not cells[0].startswith("sep="))
-    titles = next(tables, list[str]())
+    # An export may say what it is before its header, which is the row with the mapping's columns.
+    columns = custom_mapping.columns() if custom_mapping else set[str]()
+    titles = list[str]()
+    for cells in islice(tables, _HEADER_ROWS):
+        titles = titles or cells
+        if columns.issubset(map(str.strip, cells)):
+            titles = cells
+            break
     header = list(map(str.strip, titles))
     if custom_mapping is None and "subject" not in {c.partition(".")[0] for c in header}:
         check_form(delimiter.join(titles), delimiter.join(titles))

@@ -360,6 +360,8 @@ class Observer(Caller):
             claim = self._as_changed(claim, subject, observation.at)
             return [*self._denied_rules(claim, subject, observation.at), claim]
 
+        if claim.slot == _ANSWER_RULE:
+            return list(self._denied_rules(claim, subject, observation.at))
         state = self._state(claim.slot, subject, observation.at)
         began = {str(candidate.value): candidate.valid_from for candidate in state.candidates}
         meant_claims: list[ExtractedClaim] = []
@@ -386,7 +388,7 @@ class Observer(Caller):
     def _denied_rules(
         self, claim: ExtractedClaim, subject: EntityLike, said_at: Moment
     ) -> Iterator[ExtractedClaim]:
-        """The rules for answers that end because the same speaker now states the opposite."""
+        """The rules for answers that end: the same speaker now states or allows the opposite."""
         if claim.slot != _ANSWER_RULE:
             return
         rule = directive_of(str(claim.value), shipped_language())

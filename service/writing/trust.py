@@ -44,8 +44,10 @@ from ...schema.vocabulary import (
     SlotKind,
     StateLayer,
     parse,
+    parse_level,
 )
 from ...schema.write import Write
+from ..backend.caller import share
 
 _TOOL_KINDS: Final = frozenset({"workspace", "platform"})
 """Granted sources that may bring callable tools."""
@@ -118,28 +120,29 @@ class Channel:
     warnings: tuple[str, ...]
 
 
-def channel(
-    origin: str,
-    *,
-    kinds: Mapping[str, SourceKind],
-    granted_kinds: frozenset[str],
-    ceiling: Authority,
-    stated_level: Authority | None,
-    stated_trust: float | None,
-) -> Channel:
+def channel(write: Write, context: WriteContext) -> Channel:
     """Kind, level and trust of a write from its origin and its caller.
 
     Raises:
+        InvalidInput: `bad_origin`, `out_of_range`.
         Forbidden: `authority_above_ceiling`.
     """
-    kind = kind_of(origin, kinds)
+    origin, ceiling = write.source_origin, context.principal.authority_level
+    if not isinstance(origin, str) or "://" not in origin or len(origin) > 2048:
+        raise InvalidInput(
+            f"source_origin {origin!r:.80} is no URI; write user://chat or record://crm/7",
+            code="bad_origin",
+        )
+    kind = kind_of(origin, context.vocabulary.source_kinds)
     warnings: list[str] = []
     # Anybody can write `hr://` before an origin. Only a granted kind is believed; else the
     # write counts as one of unknown origin, with a warning instead of a refusal.
-    if kind.granted and kind.name not in granted_kinds:
+    if kind.granted and kind.name not in context.principal.source_kinds:
         kind = UNPROVEN
         warnings.append("origin_unproven")
 
+    level = write.authority_level
+    stated_level = None if level is None else parse_level(level)
     if stated_level is not None and stated_level < ceiling:
         raise Forbidden(
             f"authority_level {int(stated_level)} is above this caller's ceiling {int(ceiling)}; "
@@ -154,7 +157,9 @@ def channel(
         warnings.append("authority_lowered")
 
     # Stated trust may lower what the kind gives, and raise it only for a proven origin.
-    trust = kind.source_authority if stated_trust is None else stated_trust
+    trust = kind.source_authority
+    if write.source_authority is not None:
+        trust = share(write.source_authority, "source_authority")
     if kind.name == "model" or "origin_unproven" in warnings:
         trust = min(trust, kind.source_authority)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from ...resolution.keys import is_id
 from ...resolution.names import KnownNames, NameRow
@@ -118,6 +118,8 @@ class Writer(Caller):
         while True:
             try:
                 drafts = writer.drafts(writes, ids)
+                if len(drafts) == 1:  # else another one may state it
+                    writer._check_stated(drafts[0])
                 moves = list(filter(None, map(writer._moved_start, writes)))
                 if moves:
                     drafts = [*writer.drafts(moves), *drafts]
@@ -131,6 +133,24 @@ class Writer(Caller):
     def _words_now(self) -> Vocabulary:
         """The vocabulary that its drafts are made with."""
         return self.words or self._backend.vocabulary(self._tenant)
+
+    def _check_stated(self, draft: Draft) -> None:
+        """Refuse to take back a plain value that nobody stated.
+
+        Who is one with an entity may be decided later. What has a key may be a retry, which meets
+        its receipt.
+
+        Raises:
+            NotFound: `unknown_value`.
+        """
+        slot, subject = draft.slot, draft.subject
+        is_new = draft.op is Op.RETRACT and draft.plain_key is None
+        if is_new and slot is not None and subject is not None and not slot.relates:
+            now = Point(self._backend.now_us(), INF_US - 1)
+            view = View(self._backend, self.principal, now, self._words_now())
+            view._check_stated(  # pyright: ignore[reportPrivateUsage]
+                subject, slot, draft.value_key
+            )
 
     def _moved_start(self, write: Write) -> Write | None:
         """What takes back a value before the later start that a correction states for it.
@@ -178,8 +198,7 @@ class Writer(Caller):
                 if span is not None:
                     span.records(receipt.object_id for receipt in receipts)
 
-        receipts_by_group: list[tuple[Receipt, ...]] = answers
-        return receipts_by_group
+        return cast("list[tuple[Receipt, ...]]", answers)
 
     def _submissions(self, groups: Sequence[RecordedGroup]) -> list[Submission]:
         """The submission of each group; what all of them refer to is read once."""
@@ -241,8 +260,7 @@ class Writer(Caller):
             if span is not None:
                 span.records(receipt.object_id for receipt in result)
 
-        receipts: tuple[Receipt, ...] = result
-        return receipts
+        return cast("tuple[Receipt, ...]", result)
 
     def submission(
         self, drafts: Sequence[Draft], stated_tx: int | None = None, *, has_reader: bool = True

@@ -8,23 +8,6 @@ from tenure.tests.service.daily_talk import Talk
 SLOTS = ("health_condition", "medication", "vehicle")
 
 
-@pytest.mark.parametrize(
-    ("statement", "question", "value"),
-    [
-        ("I have asthma.", "Which illnesses do I have?", "health condition = asthma"),
-        ("I take metformin.", "What medication do I take?", "medication = metformin"),
-        ("I drive a Skoda Octavia.", "Which car do I have?", "vehicle = Skoda Octavia"),
-        ("Ich habe Diabetes.", "Welche Krankheiten habe ich?", "health condition = Diabetes"),
-        ("Ich nehme Ibuprofen.", "Welche Medikamente nehme ich?", "medication = Ibuprofen"),
-        ("Ich fahre einen Golf.", "Welches Auto fahre ich?", "vehicle = Golf"),
-        ("I have high blood pressure.", "Is a sauna safe for me?", "high blood pressure"),
-    ],
-)
-def test_it_is_shown_to_whom_asks(talk: Talk, statement: str, question: str, value: str) -> None:
-    talk.say(statement, *(f"I like song{number}." for number in range(20)))
-    assert value in talk.context(question)
-
-
 def test_nobody_else_is_shown_or_takes_back_somebody_s_health(talk: Talk) -> None:
     talk.say("I have asthma and take metformin.")
     envelope = talk.memory("bob").compile("conversation", "Which illnesses does ann have?")

@@ -149,6 +149,7 @@ BAD_TABLES: list[tuple[str, dict[str, Any] | None, str, str]] = [
     ("subject,slot,valeu\n", None, "unknown_column", "did you mean 'value'"),
     ("Name,Name\nSam,Sam\n", None, "bad_file", "occurs twice: Name"),
     ("", None, "bad_file", "no header"),
+    ('[{"First": "Sam"}]', MAPPING, "bad_file", "a JSON list"),
     ('subject,slot,value\nSam,office,"Chi', None, "bad_file", "line 2"),
     (PEOPLE, MAPPING | {"event": [{"slot": "office", "value": "{Ofice}"}]}, "unknown_column", "Of"),
     (PEOPLE, MAPPING | {"event": []}, "bad_mapping", "at least one"),
@@ -164,6 +165,8 @@ BAD_TABLES: list[tuple[str, dict[str, Any] | None, str, str]] = [
 
 EXPORT = """\
 sep=;
+"Issues, as of today"
+
  Key ;Label;Label;Assignee;Born;Sure
 K-1;a;b;Sara Lund;03.04.1979;0,9
  Key ;Label;Label;Assignee;Born;Sure

@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 import tenure
 from tenure.schema.errors import Forbidden
-from tenure.schema.slots import BUILT_IN_KINDS, UNPROVEN
+from tenure.schema.policy import Policy
+from tenure.schema.slots import BUILT_IN_KINDS, UNPROVEN, Vocabulary
 from tenure.schema.vocabulary import Authority, Precedence
-from tenure.service.writing.trust import Channel, channel, effective_level
+from tenure.service.writing.trust import Channel, WriteContext, channel, effective_level
 from tenure.tests.support.refusals import refused
 
 KINDS = {kind.name: kind for kind in BUILT_IN_KINDS}
@@ -24,12 +25,10 @@ def sent(
     trust: float | None = None,
 ) -> Channel:
     return channel(
-        origin,
-        kinds=KINDS,
-        granted_kinds=granted,
-        ceiling=Authority(ceiling),
-        stated_level=None if stated is None else Authority(stated),
-        stated_trust=trust,
+        tenure.Write(source_origin=origin, authority_level=stated, source_authority=trust),
+        WriteContext(
+            tenure.Principal(authority_level=ceiling, source_kinds=granted), Vocabulary(), Policy()
+        ),
     )
 
 

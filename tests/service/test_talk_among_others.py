@@ -9,6 +9,7 @@ import pytest
 import tenure
 from tenure import Envelope, Memory, Principal, connect
 from tenure.schema.policy import DEFAULT
+from tenure.tests.source_tree import data_table
 
 START = datetime(2026, 6, 1, tzinfo=UTC)
 ANSWER = "By the old quay, behind the yellow crane."
@@ -62,8 +63,9 @@ def test_who_talks_among_others_is_answered_as_one_who_is_alone() -> None:
 
 
 def test_of_years_of_talk_among_others_the_best_passage_is_read() -> None:
-    rules = replace(DEFAULT.compile, text_candidates=8, talk_candidates=24)
-    policy = replace(DEFAULT, compile=rules)
+    policy = replace(
+        DEFAULT, compile=replace(DEFAULT.compile, text_candidates=8, talk_candidates=24)
+    )
     answers: list[list[str]] = []
     turns = [f"The ferry of day {number} was late." for number in range(60)]
     turns[30:30] = ["Which ferry leaves for Velmora?", "Let me see.", ANSWER]
@@ -93,27 +95,27 @@ def test_a_turn_that_was_promoted_stands_in_both_scopes() -> None:
     with connect(":memory:", clock=lambda: DAY) as owner:
         ann, bob = bound(owner, "ann"), bound(owner, "bob")
         ids = talk_beside(ann, [bob], TALK)
-        steward = owner.bind(Principal(user="ann", roles=frozenset({"owner"})))
-        steward.promote(ids[TALK.index(ANSWER)], scope={})
+        owner.bind(Principal(user="ann", roles=frozenset({"owner"}))).promote(
+            ids[TALK.index(ANSWER)], scope={}
+        )
         assert ANSWER in bob.compile("conversation", "the yellow crane", budget_tokens=500).text
         assert ANSWER not in bob.compile("conversation", "Velmora", budget_tokens=500).text
-        envelope = ann.compile("conversation", "the ferry to Velmora", budget_tokens=500)
-        assert ANSWER in envelope.text
+        assert ANSWER in ann.compile("conversation", "the ferry", budget_tokens=500).text
 
 
 def test_turns_of_other_sessions_do_not_stand_between() -> None:
     with connect(":memory:", clock=lambda: DAY) as owner:
-        roles = frozenset({"member"})
         ann, *others = [
-            owner.bind(Principal(user="ann", session=f"s{number}", roles=roles))
-            for number in range(9)
+            owner.bind(Principal(user="ann", session=f"s{n}", roles=frozenset({"member"})))
+            for n in range(9)
         ]
         for minute, text in enumerate(TALK):
             at = START + timedelta(minutes=minute)
             ann.observe(text, at=at, source_origin="chat://ann", layer="session")
             for other in others:
-                noise = f"Noise {minute}."
-                other.observe(noise, at=at, source_origin="chat://ann", layer="session")
+                other.observe(
+                    f"Noise {minute}.", at=at, source_origin="chat://ann", layer="session"
+                )
         envelope = ann.compile("conversation", "the ferry to Velmora", budget_tokens=500)
         assert ANSWER in envelope.text
         assert "Noise" not in envelope.text
@@ -124,8 +126,9 @@ def test_a_shared_talk_of_several_speakers_stands_together_for_everybody() -> No
         ann, eve = bound(owner, "ann"), bound(owner, "eve")
         for minute, text in enumerate(TALK):
             at = START + timedelta(minutes=minute)
-            speaker = ("Nora Quill", "Tom Ferrow")[minute % 2]
-            owner.observe(text, speaker, at=at, source_origin="chat://quay")
+            owner.observe(
+                text, ("Nora Quill", "Tom Ferrow")[minute % 2], at=at, source_origin="chat://quay"
+            )
             for number in range(9):
                 eve.observe(f"Noise {minute} of {number}.", at=at, source_origin="chat://eve")
         envelope = ann.compile("conversation", "the ferry to Velmora", budget_tokens=500)
@@ -135,41 +138,15 @@ def test_a_shared_talk_of_several_speakers_stands_together_for_everybody() -> No
 
 # ---- From a chat as it is typed to what the model reads of it.
 
-CHAT = (
-    ("2026-01-05", "hey! i'm Nadia, i live in Tbilisi and work as a translator"),
-    ("2026-01-05", "we got a puppy, her name is Biscuit"),
-    ("2026-01-06", "I've been at Osprey Legal since 2018. my boss Ragnhild is nice"),
-    ("2026-01-07", "I'm vegan btw, so no cheese please"),
-    ("2026-03-02", "big news, we moved to Batumi last week"),
-    ("2026-03-02", "I quit Osprey Legal, finally"),
-    ("2026-03-09", "started a new job at Halden Freight on monday! my new boss is called Yusuf"),
-    ("2026-03-10", "had to put our dog Biscuit down last week :("),
-    ("2026-03-11", "Not vegan anymore, just vegetarian now"),
-    ("2026-03-12", "I've gone off sushi completely"),
-)
-
 
 @pytest.mark.parametrize("budget", [500, 2_000])
-@pytest.mark.parametrize(
-    ("question", "answer", "former"),
-    [
-        ("What's my name?", "Nadia", ""),
-        ("What do I do for a living?", "translator", ""),
-        ("Where do I work?", "Halden Freight", "Osprey"),
-        ("Who's my boss?", "Yusuf", "Ragnhild"),
-        ("Find me a dentist nearby", "Batumi", "Tbilisi"),
-        ("Plan a dinner", "vegetarian", "vegan btw"),
-        ("Is Biscuit still alive?", "put our dog Biscuit down", "got a puppy"),
-        ("Do I still work at Osprey Legal?", "quit Osprey Legal", ""),
-        ("Do I like sushi?", "gone off sushi", ""),
-    ],
-)
+@pytest.mark.parametrize(("question", "answer", "former"), data_table("talk.toml")["chat_answers"])
 def test_the_answer_is_shown_and_what_is_over_is_not(
     question: str, answer: str, former: str, budget: int
 ) -> None:
     with tenure.connect(":memory:") as store:
         memory = store.bind(Principal(tenant="default", user="ann"))
-        for day, text in CHAT:
+        for day, text in data_table("talk.toml")["chat"]:
             memory.observe([{"role": "user", "content": text}], at=f"{day}T10:00:00Z")
         envelope = memory.compile("assistant", question, budget_tokens=budget)
 

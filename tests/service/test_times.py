@@ -79,6 +79,9 @@ def test_a_fact_may_start_and_end_on_plain_dates(memory: Memory) -> None:
         for valid in ("2024-12-31", "2025-01-01", "2025-06-30", "2025-07-01")
     ]
     assert offices == [None, "Chicago", "Chicago", None]
+    # The end counts through 2020, so it is where 2021 begins, and not "equal to valid_from".
+    with refused(InvalidInput, "empty_interval", match="valid_until is not after valid_from"):
+        memory.write("Sam Rivera", "office", "Rome", valid_from="2021", valid_until="2020")
 
 
 def test_a_write_that_waited_is_stamped_when_its_turn_comes(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tenure import InvalidInput, Memory, Write
+from tenure import InvalidInput, Memory, NotFound, Write
+from tenure.tests.support.refusals import refused
 
 
 def texts(count: int) -> list[Write]:
@@ -48,10 +49,22 @@ def test_a_batch_says_which_of_its_writes_is_refused(memory: Memory) -> None:
     no_value = Write(subject="Sam Rivera", slot="office")
     no_slot = Write(subject="Sam Rivera", slot="ofice", value="Chicago")
     for faulty, number in ((no_value, 2), (no_slot, 3)):
-        batch = [write] * (number - 1) + [faulty]
         with pytest.raises(InvalidInput, match=rf"^write {number} of {number}: ") as refusal:
-            memory.write_many(batch)
+            memory.write_many([write] * (number - 1) + [faulty])
         assert refusal.value.data["write"] == number
 
     with pytest.raises(InvalidInput, match=r"^unknown slot"):
         memory.write_many([no_slot])
+
+
+def test_a_value_that_was_never_stated_is_not_retracted(memory: Memory) -> None:
+    memory.write("Sam Rivera", "office", "Oslo")
+    for name, value in (("Sam Rivera", "Oslo"), ("Kim Lee", "no value")):
+        with refused(NotFound, "unknown_value", match=f"it has {value} now"):
+            memory.write(name, "office", "Rome", op="retract")
+
+
+def test_a_delete_of_a_relation_may_name_its_value(memory: Memory) -> None:
+    memory.write("Sam Rivera", "employer", "Acme")
+    memory.write("Sam Rivera", "employer", "Acme", op="delete")
+    assert memory.as_of().value("Sam Rivera", "employer") is None

@@ -157,6 +157,10 @@ TWO_READINGS = {
     b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "two lengths": b"POST /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n"
     b"Content-Length: 42\r\n\r\n",
+    "one length twice": b"POST /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n"
+    b"content-length: 0\r\n\r\n",
+    "a list of lengths": b"POST /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    b"Content-Length: 0, 0\r\n\r\n",
     "chunks in HTTP/1.0": b"POST /healthz HTTP/1.0\r\nHost: 127.0.0.1\r\n"
     b"Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "a folded line": b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-One: a\r\n b\r\n\r\n",

@@ -233,6 +233,9 @@ def test_what_a_page_says_is_shown_as_untrusted(memory: Memory) -> None:
         ),
         ("remember", {"text": "A note.", "user": "bob"}, "unknown_field"),
         ("remember", {"text": "A note.", "authority_level": 0}, "unknown_field"),
+        ("remember", {"subject": "Sam", "slot": "salary", "value": "5"}, "unknown_vocabulary"),
+        ("recall", {"query": "a" * 20_001}, "too_large"),
+        ("compile_context", {"query": "a " * 3_000}, "required_over_budget"),
     ],
 )
 def test_a_refusal_is_a_result_with_its_code(
@@ -243,6 +246,8 @@ def test_a_refusal_is_a_result_with_its_code(
     assert result.structured_content["code"] == code
     assert result.structured_content["status"] == "refused"
     assert code in text(result)
+    for words in ("`tenure ", ".list()", "reserve_tokens", ": text has"):
+        assert words not in text(result)
 
 
 def test_a_context_is_compiled_for_a_task_type_of_the_tenant(memory: Memory) -> None:

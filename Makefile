@@ -63,6 +63,10 @@ test-all: $(DEV)
 	@$(BIN)/pytest -q -m "not integration and not nightly" $(IN_PARALLEL) $(PYTEST_ARGS) tests \
 	  $(addprefix --ignore=,$(PURE_TESTS))
 
+# A server that lives for minutes spends most of its CPU on compiling itself: the quick compiler of
+# the JVM is enough for it.
+test-neo4j: export JAVA_TOOL_OPTIONS := -XX:TieredStopAtLevel=1
+
 # Only the files that ask for a server are collected. Two workers with a server each take longer
 # on two cores: each server compiles its statements anew.
 test-neo4j: $(DEV)

@@ -19,24 +19,16 @@ import io
 import json
 import re
 import tokenize
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from pathlib import Path
 
-BARS = "tests/data/house.json"
-FOLDERS = ("schema", "resolution", "store", "compiler", "window", "service", "faces")
+from tenure.tests.source_tree import FOLDERS, ROOT, Module, data_table, modules
 
-WORDS = {
-    name: frozenset(text.split())
-    for name, text in tomllib.loads(
-        Path(__file__).with_name("data").joinpath("word-classes.toml").read_text(encoding="utf-8")
-    ).items()
-}
+BARS = ROOT / "tests/data/house.json"
 
-
+WORDS = {name: frozenset(text.split()) for name, text in data_table("word-classes.toml").items()}
 _LOOK_ALIKES = WORDS["nouns_that_look_like_participles"]
 EMPTY_WORDS = frozenset().union(
     *(
@@ -50,12 +42,10 @@ _PARTICIPLE = re.compile(r"[a-z]{2,}ed\Z")
 
 
 @cache
-def glossary_words(root: Path) -> frozenset[str]:
+def glossary_words() -> frozenset[str]:
     """The single words of the code that the glossary defines, in lower case."""
-    page = root / "docs" / "glossary.md"
-    if not page.is_file():
-        return frozenset()
-    return frozenset(re.findall(r"^\| `([a-z]+)` \|", page.read_text(encoding="utf-8"), re.M))
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    return frozenset(re.findall(r"^\| `([a-z]+)` \|", page, re.M))
 
 
 def names_nothing(name: str, allowed: frozenset[str] = frozenset()) -> bool:
@@ -178,11 +168,9 @@ class Count:
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-def count_file(path: Path, root: Path) -> Count:
+def count_module(module: Module) -> Count:
     """Count one source file."""
-    source = path.read_text(encoding="utf-8")
-    # Walking is most of the cost of a count, so a tree is walked once for all that is asked of it.
-    nodes = list(ast.walk(ast.parse(source, filename=str(path))))
+    source, nodes = module.source, module.nodes
     docs = _docstring_lines(nodes)
     comments = _comment_lines(source)
     lines = source.splitlines()
@@ -194,20 +182,19 @@ def count_file(path: Path, root: Path) -> Count:
     bodies = _body_lines(nodes) - docs
     count.body = len(bodies)
     count.blanks = len(bodies & blank)
-    where = path.relative_to(root)
     prose = "\n".join(lines[row - 1] for row in sorted(docs | comments))
-    count.citations = [f"{where} {cited}" for cited in citations(prose, root)]
+    count.citations = [f"{module.place(1)} {cited}" for cited in citations(prose)]
     for binding in bindings(nodes):
         count.bindings += 1
-        if not binding.truth and names_nothing(binding.name, glossary_words(root)):
-            count.empty.append(f"{where}:{binding.line} {binding.name}")
+        if not binding.truth and names_nothing(binding.name, glossary_words()):
+            count.empty.append(f"{module.place(binding.line)} {binding.name}")
     for node in nodes:
         if isinstance(node, _COMPREHENSIONS):
             count.comprehensions += 1
             inner = (sub for sub in ast.walk(node) if sub is not node)
             count.nested += any(isinstance(sub, _COMPREHENSIONS) for sub in inner)
         elif isinstance(node, ast.Attribute) and _chain(node) > 5:
-            count.dots.append(f"{where}:{node.lineno} {ast.unparse(node)}")
+            count.dots.append(f"{module.place(node.lineno)} {ast.unparse(node)}")
     return count
 
 
@@ -222,9 +209,9 @@ _ABSENT = re.compile(
 _PAGE = re.compile(r"\bdocs/[\w/-]+\.md\b")
 
 
-def citations(prose: str, root: Path) -> list[str]:
+def citations(prose: str) -> list[str]:
     """What the comments and docstrings of a file cite that is not in the repository."""
-    absent = [page for page in _PAGE.findall(prose) if not (root / page).is_file()]
+    absent = [page for page in _PAGE.findall(prose) if not (ROOT / page).is_file()]
     return _ABSENT.findall(prose) + absent
 
 
@@ -269,17 +256,11 @@ def _body_lines(nodes: Sequence[ast.AST]) -> set[int]:
     return rows
 
 
-def sources(root: Path, folders: tuple[str, ...] = FOLDERS) -> list[Path]:
-    """Every source file of the package below a root, by path."""
-    paths = [path for folder in folders for path in (root / folder).rglob("*.py")]
-    return sorted(paths)
-
-
-def repeated_class_names(root: Path) -> dict[str, int]:
+def repeated_class_names() -> dict[str, int]:
     """Public top-level class names that more than one module has."""
     names: Counter[str] = Counter()
-    for path in sources(root):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for module in modules():
+        for node in module.tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 names[node.name] += 1
     return {name: number for name, number in sorted(names.items()) if number > 1}
@@ -340,34 +321,33 @@ def bar_of(count: Count) -> Bar:
     )
 
 
-def rooms_of(root: Path) -> dict[str, Count]:
+def count_rooms() -> dict[str, Count]:
     """What each room comes to: a sub-folder, or a top folder with the files it holds itself.
 
     Left out is what is too small to be measured.
     """
     counts: dict[str, Count] = {}
-    for path in sources(root):
-        parts = path.relative_to(root).parts
-        room = "/".join(parts[:2]) if len(parts) > 2 else parts[0]
-        counts.setdefault(room, Count()).add(count_file(path, root))
+    for module in modules():
+        *folders, _ = module.path.relative_to(ROOT).parts
+        counts.setdefault("/".join(folders[:2]), Count()).add(count_module(module))
     return {room: count for room, count in counts.items() if count.code >= _MEASURABLE}
 
 
-def bars(root: Path) -> dict[str, Bar]:
+def bars() -> dict[str, Bar]:
     """The bars of the rooms that do not keep those of the house yet."""
-    table = json.loads((root / BARS).read_text(encoding="utf-8"))
+    table = json.loads(BARS.read_text(encoding="utf-8"))
     return {room: Bar(**limits) for room, limits in table.items()}
 
 
-def ratchet(root: Path) -> None:
+def ratchet() -> None:
     """Tighten the bars to what is measured now and write them."""
-    old = bars(root)
+    old = bars()
     lines: list[str] = []
-    for room, count in sorted(rooms_of(root).items()):
+    for room, count in sorted(count_rooms().items()):
         bar = old.get(room, Bar()).tightened(count)
         if bar != Bar():
             lines.append(f"  {json.dumps(room)}: {json.dumps(asdict(bar))}")
-    (root / BARS).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    BARS.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 def main() -> None:
@@ -379,19 +359,20 @@ def main() -> None:
         metavar="FOLDER",
         help="a folder or a file, from the root of the repository; each fault of it is listed",
     )
-    parser.add_argument("--ratchet", action="store_true", help=f"tighten the bars of {BARS}")
+    parser.add_argument(
+        "--ratchet", action="store_true", help="tighten the bars of tests/data/house.json"
+    )
     options = parser.parse_args()
-    root = Path(__file__).resolve().parent.parent
     if options.ratchet:
-        ratchet(root)
+        ratchet()
         return
 
     for folder in options.folders or FOLDERS:
-        base, count = root / folder, Count()
+        base, count = ROOT / folder, Count()
         if not base.exists():
             parser.error(f"there is no {folder} in the repository; name a folder such as store")
         for path in [base] if base.is_file() else sorted(base.rglob("*.py")):
-            count.add(count_file(path, root))
+            count.add(count_module(Module(folder, path)))
         figures = ", ".join(f"{name} {figure}" for name, figure in asdict(bar_of(count)).items())
         print(f"{folder:24} code {count.code}, {figures}")
         if options.folders:

@@ -3,7 +3,7 @@
 import ast
 import functools
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,11 @@ class Module:
     def tree(self) -> ast.Module:
         return _parsed(self.path)
 
+    @property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Every node of the tree: the guards ask one walk of it many questions."""
+        return _walked(self.path)
+
     def place(self, line: int) -> str:
         """Name a line of the file as an editor opens it."""
         return f"{self.path.relative_to(ROOT).as_posix()}:{line}"
@@ -49,6 +54,11 @@ class Module:
 @functools.cache
 def _parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+@functools.cache
+def _walked(path: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(_parsed(path)))
 
 
 @functools.cache
@@ -72,9 +82,9 @@ def pyproject() -> dict[str, Any]:
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
-def imports(tree: ast.AST, package: str) -> Iterator[tuple[str, str, int]]:
+def imports(nodes: Iterable[ast.AST], package: str) -> Iterator[tuple[str, str, int]]:
     """Yield (local name, full dotted name, line) of each import anywhere in the file."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.asname or alias.name, alias.name, node.lineno

@@ -5,7 +5,7 @@ import doctest
 import importlib
 import importlib.util
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -141,11 +141,11 @@ def mentions(text: str) -> bool:
     return re.search(rf"(?<![\w-]){re.escape(text)}(?![\w-])", ALL_PAGES) is not None
 
 
-def raised_codes(tree: ast.AST) -> set[str]:
+def raised_codes(nodes: Iterable[ast.AST]) -> set[str]:
     """Return the literal codes that errors are raised with: `code="store_busy"`."""
     return {
         keyword.value.value
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Call)
         for keyword in node.keywords
         if keyword.arg == "code"
@@ -154,11 +154,11 @@ def raised_codes(tree: ast.AST) -> set[str]:
     }
 
 
-def listed_reasons(tree: ast.AST) -> set[str]:
+def listed_reasons(nodes: Iterable[ast.AST]) -> set[str]:
     """Return the values of the enums that say why: `OmissionReason`, `ErrorCode` and their like."""
     return {
         item.value.value
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.ClassDef)
         and node.name.endswith(("Reason", "Code", "Detail", "Conversion"))
         for item in node.body
@@ -170,13 +170,13 @@ def listed_reasons(tree: ast.AST) -> set[str]:
 
 def test_every_error_code_and_reason_is_documented() -> None:
     named = set(re.findall(r"`(\w+)`", ALL_PAGES))
-    codes = {m.place(1): raised_codes(m.tree) | listed_reasons(m.tree) for m in modules()}
+    codes = {m.place(1): raised_codes(m.nodes) | listed_reasons(m.nodes) for m in modules()}
     assert {place: found - named for place, found in codes.items() if found - named} == {}
 
 
 def test_every_code_of_an_error_is_in_the_closed_list() -> None:
     listed = set(re.findall(r"^\| `(\w+)` \|", ERRORS, re.MULTILINE))
-    codes = {module.place(1): raised_codes(module.tree) for module in modules()}
+    codes = {module.place(1): raised_codes(module.nodes) for module in modules()}
     assert {place: found - listed for place, found in codes.items() if found - listed} == {}
 
 
@@ -185,7 +185,7 @@ def test_every_code_of_the_closed_list_is_given_by_code_or_reserved() -> None:
     words = {
         node.value
         for module in modules()
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     assert listed_codes - words == set()
@@ -198,7 +198,7 @@ def test_every_reason_is_given_by_code_or_reserved() -> None:
         (node.value.id, node.attr)
         for module in modules()
         if module.name != "tenure.compiler.explain.report"
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
     ]
     lists = (Reason, GateDetail, GapCode, Conversion, VetoCode, EditReason)
@@ -210,5 +210,6 @@ def test_every_reason_is_given_by_code_or_reserved() -> None:
 
 def test_codes_and_reasons_are_found() -> None:
     source = "class OmissionReason(StrEnum):\n    OLD = 'old'\nraise Conflict('…', code='stale')"
-    assert listed_reasons(ast.parse(source)) == {"old"}
-    assert raised_codes(ast.parse(source)) == {"stale"}
+    nodes = list(ast.walk(ast.parse(source)))
+    assert listed_reasons(nodes) == {"old"}
+    assert raised_codes(nodes) == {"stale"}

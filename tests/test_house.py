@@ -6,14 +6,12 @@ mend, and `python -P tests/house.py --ratchet` tightens the table to what is mea
 """
 
 import json
-from pathlib import Path
 
 import pytest
 
 from tenure.bench.bench_house import probe
-from tenure.tests.house import Bar, Count, bar_of, bars, repeated_class_names, rooms_of
-
-ROOT = Path(__file__).resolve().parent.parent
+from tenure.tests.house import Bar, Count, bar_of, bars, count_rooms, repeated_class_names
+from tenure.tests.source_tree import ROOT
 
 CALLS = {"write": (43, 11), "compile": (82, 9)}
 """Modules and frames of the package that a call passes through, at most."""
@@ -21,18 +19,18 @@ CALLS = {"write": (43, 11), "compile": (82, 9)}
 
 @pytest.fixture(scope="module")
 def rooms() -> dict[str, Count]:
-    return rooms_of(ROOT)
+    return count_rooms()
 
 
 def test_every_room_keeps_its_bar(rooms: dict[str, Count]) -> None:
-    table = bars(ROOT)
+    table = bars()
     faults = {room: table.get(room, Bar()).faults(count) for room, count in rooms.items()}
     assert {room: words for room, words in faults.items() if words} == {}
 
 
 def test_no_room_of_the_table_is_gone_or_keeps_the_house(rooms: dict[str, Count]) -> None:
-    assert bars(ROOT).keys() <= rooms.keys()
-    assert Bar() not in bars(ROOT).values()
+    assert bars().keys() <= rooms.keys()
+    assert Bar() not in bars().values()
 
 
 def test_comments_cite_what_is_here_and_no_chain_of_attributes_is_long(
@@ -43,7 +41,7 @@ def test_comments_cite_what_is_here_and_no_chain_of_attributes_is_long(
 
 
 def test_a_public_class_has_a_name_of_its_own() -> None:
-    assert repeated_class_names(ROOT) == {}
+    assert repeated_class_names() == {}
 
 
 def test_a_write_and_a_compile_pass_through_no_more_modules_and_frames() -> None:

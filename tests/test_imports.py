@@ -3,7 +3,7 @@
 import ast
 import functools
 import graphlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import pytest
 
@@ -76,11 +76,11 @@ def within(name: str, tops: Iterable[str]) -> bool:
     return any(name == top or name.startswith(top + ".") for top in tops)
 
 
-def uses(tree: ast.AST, package: str) -> set[str]:
+def uses(nodes: Sequence[ast.AST], package: str) -> set[str]:
     """Return the full names that the code imports, reaches through an import, or calls."""
-    bound = {local: full for local, full, _ in imports(tree, package)}
-    names = {full for _, full, _ in imports(tree, package)}
-    for node in ast.walk(tree):
+    bound = {local: full for local, full, _ in imports(nodes, package)}
+    names = set(bound.values())
+    for node in nodes:
         if isinstance(node, ast.Attribute):
             head, _, rest = ast.unparse(node).partition(".")
             names |= {f"{bound[head]}.{rest}"} if head in bound else set()
@@ -89,8 +89,8 @@ def uses(tree: ast.AST, package: str) -> set[str]:
     return names
 
 
-def io_of(tree: ast.AST, package: str = "tenure.schema") -> set[str]:
-    reached = {name for name in uses(tree, package) if not within(name, PURE_CORNERS)}
+def io_of(nodes: Sequence[ast.AST], package: str = "tenure.schema") -> set[str]:
+    reached = {name for name in uses(nodes, package) if not within(name, PURE_CORNERS)}
     return {name for name in reached if within(name, (*IO_MODULES, *IO_CALLS))}
 
 
@@ -98,7 +98,7 @@ def io_of(tree: ast.AST, package: str = "tenure.schema") -> set[str]:
 def edges(module: Module) -> dict[str, int]:
     """Return the modules of ours that a module imports, with the line of the last import."""
     found: dict[str, int] = {}
-    for _, full, line in imports(module.tree, module.package):
+    for _, full, line in imports(module.nodes, module.package):
         known = full
         while known and known not in KNOWN:
             known = known.rpartition(".")[0]
@@ -153,11 +153,11 @@ def against_the_floors(name: str, targets: Iterable[str]) -> list[str]:
     ]
 
 
-def named_by_root(tree: ast.AST) -> list[int]:
+def named_by_root(nodes: Iterable[ast.AST]) -> list[int]:
     """Return the lines that import the package by its absolute name."""
     return [
         node.lineno
-        for node in ast.walk(tree)
+        for node in nodes
         if (isinstance(node, ast.Import) and any(within(a.name, ["tenure"]) for a in node.names))
         or (
             isinstance(node, ast.ImportFrom)
@@ -230,7 +230,7 @@ def test_modules_form_no_cycle() -> None:
 
 
 def test_a_pure_module_reaches_no_io() -> None:
-    reached = {m.place(1): io_of(m.tree, m.package) for m in modules() if is_pure(m.name)}
+    reached = {m.place(1): io_of(m.nodes, m.package) for m in modules() if is_pure(m.name)}
     assert {place: names for place, names in reached.items() if names} == {}
 
 
@@ -259,7 +259,7 @@ def test_only_the_planning_part_of_the_store_is_pure() -> None:
     ],
 )
 def test_io_in_a_pure_module_is_seen(source: str, reached: str) -> None:
-    assert reached in io_of(ast.parse(source))
+    assert reached in io_of(list(ast.walk(ast.parse(source))))
 
 
 @pytest.mark.parametrize(
@@ -274,17 +274,16 @@ def test_io_in_a_pure_module_is_seen(source: str, reached: str) -> None:
     ],
 )
 def test_pure_code_is_left_alone(source: str) -> None:
-    assert io_of(ast.parse(source)) == set()
+    assert io_of(list(ast.walk(ast.parse(source)))) == set()
 
 
 def test_only_the_root_face_imports_the_package_by_name() -> None:
     # A relative face would load the whole package twice where the folder has another name.
     root, *others = modules()
-    nodes = ast.walk(root.tree)
-    assert [n.lineno for n in nodes if isinstance(n, ast.ImportFrom) and n.level] == []
-    assert [m.place(line) for m in others for line in named_by_root(m.tree)] == []
+    assert [n.lineno for n in root.nodes if isinstance(n, ast.ImportFrom) and n.level] == []
+    assert [m.place(line) for m in others for line in named_by_root(m.nodes)] == []
 
 
 def test_an_import_by_name_is_seen() -> None:
     source = "import tenure.schema\nfrom tenure import connect\nfrom .tenure import x"
-    assert named_by_root(ast.parse(source)) == [1, 2]
+    assert named_by_root(ast.walk(ast.parse(source))) == [1, 2]

@@ -33,7 +33,7 @@ def test_each_member_of_a_series_is_taken_once_in_four_days(
 
 
 def test_a_night_takes_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert (size(5, 50), examples(500), examples(20)) == (5, 60, 20)
+    assert (size(5, 50), examples(500), examples(20)) == (5, 30, 20)
     monkeypatch.setattr(sampling, "NIGHTLY", True)
     assert (size(5, 50), examples(500), examples(20)) == (50, 500, 20)
     assert all(is_due(name, 740_000) for name in NAMES)

@@ -38,7 +38,5 @@ def installed_wheel(folder: Path, extra: str = "") -> Path:
     here = {"cwd": folder, "timeout_s": DOWNLOAD_TIMEOUT_S}
     run_fetcher([uv, "venv", "--python", sys.executable, "env"], **here)
     python = folder / "env" / "bin" / "python"
-    run_fetcher(
-        [uv, "pip", "install", "--compile-bytecode", "--python", str(python), wanted], **here
-    )
+    run_fetcher([uv, "pip", "install", "--python", str(python), wanted], **here)
     return python

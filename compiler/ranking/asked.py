@@ -142,8 +142,8 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
         )
 
     spoken_names = frozenset[str]() if names else spoken
-    for root, words in _unbound_seeds(spoken_names, filter(None, parts), snapshot.known):
-        names[root] = names.get(root, frozenset()) | words
+    for root, said in _unbound_seeds(spoken_names, filter(None, parts), snapshot.known):
+        names[root] = names.get(root, frozenset()) | said
 
     all_names = frozenset[str]().union(*names.values())
     language = context.language

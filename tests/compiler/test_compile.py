@@ -162,7 +162,7 @@ def test_appending_a_turn_keeps_the_bytes_before_it() -> None:
     overflow=st.sampled_from(sorted(OverflowPolicy)),
     model=st.sampled_from(["generic", "claude-opus-4-8"]),
 )
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_the_budget_is_never_exceeded(
     budget: int, turns: int, texts: list[str], overflow: OverflowPolicy, model: str
 ) -> None:

@@ -251,7 +251,7 @@ def test_text_made_of_the_grammar_forges_no_block(text: str, kind: BlockKind) ->
 
 
 @given(BLOCK_LISTS, st.sampled_from([BlockKind.DATA, BlockKind.DIALOGUE]))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_a_leaked_envelope_of_the_same_key_replayed_inside_forges_no_block(
     listed: tuple[Block, ...], kind: BlockKind
 ) -> None:

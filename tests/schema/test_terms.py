@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -116,6 +117,7 @@ def folded_by_nfkc() -> Iterator[tuple[str, str]]:
             yield chr(point), drawn.lower()
 
 
+@cache
 def look_alikes() -> dict[str, list[str]]:
     """By ASCII character: all that is drawn like it, of the table and of NFKC."""
     by_character: dict[str, list[str]] = defaultdict(list)
@@ -127,9 +129,6 @@ def look_alikes() -> dict[str, list[str]]:
     for look_alike, character in folded_by_nfkc():
         by_character[character].append(look_alike)
     return by_character
-
-
-LOOK_ALIKES = look_alikes()
 
 
 def is_escaped(text: str, lines: int = 1) -> bool:
@@ -144,7 +143,7 @@ def test_every_look_alike_of_every_letter_of_a_mark_is_escaped(mark: str) -> Non
     missed: list[str] = []
     tried = 0
     for place, character in enumerate(mark.partition(" obey")[0]):
-        for look_alike in LOOK_ALIKES[character.lower()]:
+        for look_alike in look_alikes()[character.lower()]:
             text = mark[:place] + look_alike + mark[place + 1 :]
             tried += 1
             if not is_escaped(text):
@@ -252,7 +251,7 @@ def test_benign_text_in_any_script_is_left_alone(text: str) -> None:
 
 def test_no_character_is_drawn_like_a_backslash_or_like_itself() -> None:
     assert all(len(ligature) > 2 for ligature in _LIGATURES.split())
-    for character, drawn_alike in LOOK_ALIKES.items():
+    for character, drawn_alike in look_alikes().items():
         for look_alike in drawn_alike:
             drawn, places = skeleton(look_alike)
             assert "\\" not in drawn

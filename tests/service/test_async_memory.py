@@ -2,9 +2,6 @@
 
 import asyncio
 import inspect
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -108,36 +105,3 @@ def test_a_session_is_awaited_as_well(tmp_path: Path) -> None:
 
 def test_the_stub_states_every_method_as_it_is() -> None:
     assert STUB.read_text() == stub(), "run: python -P tests/async_stub.py"
-
-
-MISSPELT = {
-    "await memory.wriite(subject='Sam')": 'has no attribute "wriite"',
-    "await memory.entities.reslove('Sam')": 'has no attribute "reslove"',
-    "await memory.sweep(dryrun=True)": 'Unexpected keyword argument "dryrun"',
-    "await memory.sweep(limit='x')": "incompatible type",
-    "await (await memory.as_of()).vaule('Sam', 'office')": 'has no attribute "vaule"',
-    "await memory.sweep(dry_run=True)": "",
-}
-
-
-def test_mypy_sees_a_misspelt_call(tmp_path: Path) -> None:
-    # The stub is checked alone, without what it imports: that takes a second, not minutes.
-    alone = re.sub(r"^from \.+", "from not_here.", STUB.read_text(), flags=re.MULTILINE)
-    (tmp_path / "async_memory.pyi").write_text(alone)
-    lines = [
-        "from async_memory import AsyncMemory",
-        "",
-        "async def f(memory: AsyncMemory) -> None:",
-    ]
-    body = [f"    {call}" for call in MISSPELT]
-    (tmp_path / "calls.py").write_text("\n".join([*lines, *body]))
-    command = [sys.executable, "-P", "-m", "mypy", "--strict", "--ignore-missing-imports"]
-    done = subprocess.run(
-        [*command, "--no-error-summary", "calls.py"], capture_output=True, text=True, cwd=tmp_path
-    )
-
-    said = done.stdout.splitlines()
-    for number, complaint in enumerate(MISSPELT.values(), start=len(lines) + 1):
-        about = [line for line in said if line.startswith(f"calls.py:{number}:")]
-        assert bool(about) is bool(complaint), done.stdout
-        assert complaint in "".join(about)

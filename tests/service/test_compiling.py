@@ -16,9 +16,9 @@ from tenure.schema.errors import ContextBudgetExhausted, InvalidInput
 from tenure.schema.policy import DEFAULT, BudgetProfileRule, LayerShare, Policy, SignalRule
 from tenure.tests import random_requests
 from tenure.tests.support.refusals import refused
-from tenure.tests.support.sampling import part, size
+from tenure.tests.support.sampling import size
 
-REQUESTS = size(1_500, 10_000)
+REQUESTS = size(100, 10_000)
 
 OVERFLOW = sorted(OverflowPolicy)
 
@@ -91,12 +91,11 @@ def test_a_page_says_what_stayed_out_while_its_memory_is_open(memory: Memory) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", part(range(0, REQUESTS, REQUESTS // 4)))
 def test_the_budget_is_never_exceeded_on_many_requests(
-    memories: dict[OverflowPolicy, Memory], first: int
+    memories: dict[OverflowPolicy, Memory],
 ) -> None:
-    seen = keep_to_budget(memories, range(first, first + REQUESTS // 4))
-    assert all(seen["compiled " + model] >= REQUESTS // 40 for model in random_requests.MODELS)
+    seen = keep_to_budget(memories, range(60, 60 + REQUESTS))
+    assert all(seen["compiled " + model] >= REQUESTS // 10 for model in random_requests.MODELS)
 
 
 def test_a_value_forges_no_cell_and_no_anchor(memory: Memory) -> None:

@@ -17,18 +17,23 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 
 import tenure
 from tenure.schema.values import micros
 from tenure.service.client.memory import Memory
+from tenure.tests.support.sampling import size
 
 SAMPLE = Path(__file__).parent.parent / "data" / "events-sample.jsonl"
 TWO_PEOPLE = "G000574"
 """One number of the source for two people of unlike names, who are a review."""
+NAMESAKES = frozenset({TWO_PEOPLE, "G000556", "R000572", "R000575"})
+"""The numbers of Alan Grayson, who has two, and of the two Michael Rogers."""
 FULL = "congress/events-2012-2018.jsonl.gz"
-FAST, SLOW = 400, 20_000
+PEOPLE = size(12, 1)
+FAST, SLOW = 400, size(3_000, 20_000)
 
 
 def at(text: str) -> int:
@@ -77,7 +82,7 @@ class Truth:
 def questions(truth: Truth, count: int, seed: int) -> Iterator[tuple[str, str, int, int]]:
     """Yield (person, slot, V, K): random days, and the edges of what was recorded."""
     rng = random.Random(seed)
-    slots = sorted(truth.events)
+    slots = sorted(key for key in truth.events if key[0] != TWO_PEOPLE)
     knowing = sorted({e[0] for events in truth.events.values() for e in events})
     first = at("1950-01-01T00:00:00+00:00")
     for number in range(count):
@@ -93,16 +98,13 @@ def questions(truth: Truth, count: int, seed: int) -> Iterator[tuple[str, str, i
 
 def check(memory: Memory, truth: Truth, count: int) -> None:
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
-    asked = answered = 0
+    answered = 0
     for person, slot, valid, known in questions(truth, count, seed=20260101):
-        if person == TWO_PEOPLE:
-            continue
         who = {"name": truth.names[person], "external_ids": {"bioguide": person}}
         v, k = epoch + timedelta(microseconds=valid), epoch + timedelta(microseconds=known)
         expected = truth.says(person, slot, valid, known)
         assert memory.as_of(v, k).value(who, slot) == expected, (person, slot, v, k)
-        asked, answered = asked + 1, answered + (expected is not None)
-    assert asked > count * 0.99
+        answered += expected is not None
     assert answered > count // 10, "the questions ask for nothing"
 
 
@@ -132,13 +134,26 @@ def test_a_replay_that_was_interrupted_is_simply_run_again(tmp_path: Path) -> No
         check(memory, Truth.of(iter(lines)), FAST // 4)
 
 
+def history_lines(shared_data: Path) -> list[str]:
+    """The events of one of twelve people and of all namesakes; at night those of everybody."""
+
+    def is_taken(line: str) -> bool:
+        subject = json.loads(line).get("subject")
+        person = subject["external_ids"]["bioguide"] if subject else ""
+        return not person or person in NAMESAKES or crc32(person.encode()) % PEOPLE == 0
+
+    with gzip.open(shared_data / FULL, "rt", encoding="utf-8") as file:
+        return [line for line in file if is_taken(line)]
+
+
 @pytest.mark.slow
-def test_the_whole_history_answers_as_its_source_did(shared_data: Path, tmp_path: Path) -> None:
-    path = shared_data / FULL
+def test_a_long_history_answers_as_its_source_did(shared_data: Path, tmp_path: Path) -> None:
+    lines = history_lines(shared_data)
+    path = tmp_path / "events.jsonl"
+    path.write_text("".join(lines), encoding="utf-8")
     with tenure.connect(str(tmp_path / "c.db")) as memory:
         report = memory.ingest(path, replay=True)
-        assert (report.events, report.transactions) == (19_331, 128)
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
-            truth = Truth.of(lines)
-        check(memory, truth, SLOW)
+        assert report.events + report.definitions == len(lines)
+        assert report.transactions > size(30, 127)
+        check(memory, Truth.of(iter(lines)), SLOW)
         assert memory._backend.store.check("default") == ()

@@ -1,42 +1,30 @@
 """The congress history by names alone: nobody is fused, and true namesakes end in a review."""
 
-import importlib.util
-import os
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-SHARED = Path(os.environ.get("TENURE_SHARED", ROOT.parent / "shared"))
-FULL = SHARED / "data" / "congress" / "events-2012-2018.jsonl.gz"
+from tenure.bench.bench_namesakes import report
+from tenure.tests.service.test_congress import SAMPLE, history_lines
+
 REISSUED = "Alan Grayson"
 """One person whose authority issued a second identifier: one entity is right."""
 
 
-def loaded(file: Path) -> dict[str, Any]:
-    spec = importlib.util.spec_from_file_location("names", ROOT / "bench" / "bench_namesakes.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["names"] = module
-    spec.loader.exec_module(module)
-    found: dict[str, Any] = module.report(file)
-    return found
-
-
 def test_a_sample_is_loaded_by_names_without_a_question() -> None:
-    found = loaded(ROOT / "tests" / "data" / "events-sample.jsonl")
-    assert found["entities"] == found["people"]
-    assert not found["reviews"]
-    assert not found["entities_with_two_people"]
+    figures = report(SAMPLE)
+    assert figures["entities"] == figures["people"]
+    assert not figures["reviews"]
+    assert not figures["entities_with_two_people"]
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not FULL.exists(), reason="needs the shared congress history (TENURE_SHARED)")
-def test_the_whole_history_fuses_nobody_and_asks_about_the_two_michael_rogers() -> None:
-    found = loaded(FULL)
-    assert found["namesakes"] == ["Michael Rogers"]
-    assert sum(found["reviews"].values()) < 30
-    assert list(found["entities_with_two_people"].values()) == [[REISSUED]]
+def test_a_long_history_fuses_nobody_and_asks_about_the_two_michael_rogers(
+    shared_data: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_text("".join(history_lines(shared_data)), encoding="utf-8")
+    figures = report(path)
+    assert figures["namesakes"] == ["Michael Rogers"]
+    assert sum(figures["reviews"].values()) < 30
+    assert list(figures["entities_with_two_people"].values()) == [[REISSUED]]

@@ -14,7 +14,7 @@ from tenure.tests.support.sampling import size
 
 WRITER = Path(__file__).with_name("crash_writer.py")
 ARTIFACT_WRITER = Path(__file__).with_name("artifact_writer.py")
-ROUNDS = size(10, 30)
+ROUNDS = size(6, 30)
 
 
 def run_and_kill(store: Path, first: int, seconds: float, writer: Path = WRITER) -> set[str]:

@@ -174,7 +174,7 @@ REQUEST_FIELDS = ("query", "goal", "constraints", "history", "evidence", "tools"
 
 
 @QUIET
-@settings(FEW, max_examples=60)
+@settings(FEW, max_examples=examples(60))
 @given(st.dictionaries(st.sampled_from(REQUEST_FIELDS), ANYTHING, max_size=3))
 def test_any_request_is_compiled_or_refused_by_code(memory: Memory, fields: dict[str, Any]) -> None:
     try:

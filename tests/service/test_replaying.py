@@ -121,4 +121,4 @@ def test_later_writes_change_no_replay(filled: tuple[Path, Memory]) -> None:
 def test_many_later_writes_change_none_of_many_replays(
     filled: tuple[Path, Memory],
 ) -> None:
-    replay_after_writes(filled[1], requests=size(200, 1_000), writes=size(200, 1_000))
+    replay_after_writes(filled[1], requests=size(50, 1_000), writes=size(100, 1_000))

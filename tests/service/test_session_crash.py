@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tenure.tests.neo4j_server import Server
 
-SERVER_KILLS = size(10, 20)
+SERVER_KILLS = size(6, 20)
 
 
 def test_three_kills_leave_the_log_of_an_undisturbed_session(tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ def test_two_processes_on_one_session_make_the_log_of_one(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_kills_leave_the_log_of_an_undisturbed_session(tmp_path: Path) -> None:
-    check_kills(str(tmp_path / "crash.db"), size(10, 30))
+    check_kills(str(tmp_path / "crash.db"), size(6, 30))
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from tenure.tests.store.painted_grid import painted, standing, undominated
 from tenure.tests.strategies import DAYS, PLAIN, History, histories
 from tenure.tests.support.sampling import examples, size
 
-HEAVY = size(20_000, 100_000)
+HEAVY = size(3_000, 100_000)
 """Random histories of the slow comparison."""
 
 POINTS = range(-1, DAYS + 1)

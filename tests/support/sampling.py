@@ -18,7 +18,7 @@ DAY = date.fromisoformat(
 ).toordinal()
 QUARTERS = 4
 T = TypeVar("T")
-CI_EXAMPLES = 60
+CI_EXAMPLES = 30
 
 
 def size(sample: int, whole: int) -> int:

@@ -1,53 +1,36 @@
-"""Five people do their work with the README and `docs/` alone: every command, and its seconds."""
+"""Five people do their work with the README and `docs/` alone."""
 
 import json
-import time
-from collections.abc import Callable, Iterator
-from functools import cache
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tenure.tests.source_tree import ROOT
-from tenure.tests.walks.walker import Step, Walker, undocumented
-from tenure.tests.wheel import installed_wheel
-
-WALK_LIMIT_S = 180.0
-"""Of a whole walk, on a machine that is busy with other things."""
+from tenure.tests.walks.conftest import Install
+from tenure.tests.walks.walker import Walker, undocumented
 
 SAMPLE = ROOT / "tests" / "data" / "events-sample.jsonl"
 
 
-@pytest.fixture(scope="module")
-def install(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, float]]:
-    """Install the wheel with an extra into a fresh environment, once a module; its seconds."""
-
-    @cache
-    def installed(extra: str) -> tuple[Path, float]:
-        start = time.perf_counter()
-        python = installed_wheel(tmp_path_factory.mktemp("wheel"), extra)
-        return python, time.perf_counter() - start
-
-    return installed
-
-
 @pytest.fixture
-def walker(
-    request: pytest.FixtureRequest, tmp_path: Path, install: Callable[[str], tuple[Path, float]]
-) -> Iterator[Walker]:
-    extra: str = getattr(request, "param", "")
-    python, seconds = install(extra)
-    wanted = f"tenure[{extra}]" if extra else "tenure"
-    person = Walker(python, tmp_path, [Step(f"pip install {wanted}", seconds)])
+def walker(request: pytest.FixtureRequest, tmp_path: Path, install: Install) -> Iterator[Walker]:
+    person = Walker(install(getattr(request, "param", "")), tmp_path)
     yield person
-    print(f"\n{person.table()}")
-    assert sum(step.seconds for step in person.steps) < WALK_LIMIT_S
+    person.close()
 
 
 def test_what_no_page_explains_is_seen() -> None:
     assert undocumented(["tenure", "--store", "a.db", "get", "Sam", "office", "--valid", "x"]) == []
     assert undocumented(["tenure", "get", "Sam", "office", "--colour"]) == ["--colour"]
     assert undocumented(["tenure", "paint", "Sam"]) == ["tenure paint Sam"]
+
+
+@pytest.mark.slow
+def test_an_installation_makes_a_command(install: Install, tmp_path: Path) -> None:
+    command = [install("").with_name("tenure"), "--version"]
+    assert subprocess.check_output(command, cwd=tmp_path, text=True).startswith("tenure")
 
 
 @pytest.mark.slow

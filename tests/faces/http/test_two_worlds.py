@@ -42,6 +42,7 @@ from tenure.tests.service.two_worlds import (
     step_of,
     subject_of,
 )
+from tenure.tests.support.sampling import part
 
 UNTOLD_HEADERS = frozenset({"date", "content-length"})
 ACCEPTS = ("application/json", "application/x-ndjson", "text/event-stream")
@@ -328,7 +329,7 @@ def browser_of(world: ServedWorld, **principal: Any) -> httpx2.Client:
 
 
 @pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))]
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in part(range(1, 6)))]
 )
 def test_what_another_user_hides_changes_no_answer_of_a_server(seed: int, tmp_path: Path) -> None:
     draw = random.Random(seed)

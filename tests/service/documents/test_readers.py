@@ -97,8 +97,8 @@ def test_a_word_that_a_line_parted_is_whole_where_it_stands_elsewhere():
 
 
 def test_only_the_line_at_a_page_s_end_goes_on_over_it_and_low_letters_end_no_paragraph():
-    first = ["They were never", Shown("seen on a sea or", gap=2)]
-    second = ["on a river.", Shown("a second paragraph", gap=14)]
+    first: list[Shown | str] = ["They were never", Shown("seen on a sea or", gap=2)]
+    second: list[Shown | str] = ["on a river.", Shown("a second paragraph", gap=14)]
     texts = [block.text for block in read_file(pdf([first, second]), "a.pdf").blocks]
     assert texts == ["They were never seen on a sea or on a river.", "a second paragraph"]
 

@@ -32,6 +32,9 @@ ifeq ($(shell [ "0$(SHM_KB)" -gt $(ROOMY_KB) ] && [ "0$(FREE_KB)" -gt $(ROOMY_KB
 test test-all test-neo4j: export TMPDIR := /dev/shm
 endif
 
+# uv trusts certificates of its own, pip those of the machine, which may have others.
+export UV_SYSTEM_CERTS := 1
+
 PIP := timeout 900 $(PY) -m pip install --quiet --disable-pip-version-check --timeout $${PIP_DEFAULT_TIMEOUT:-60}
 install = $(PIP) $(1) || { echo "the download failed; trying once more" >&2; sleep 3; $(PIP) $(1); }
 

@@ -21,7 +21,6 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from importlib import resources
 from itertools import chain
-from operator import itemgetter
 from typing import Final, NamedTuple, cast
 
 _ORGANISATION_TYPES = frozenset({"organization", "team", "tenant", "unknown"})
@@ -151,7 +150,7 @@ def lexicon() -> Lexicon:
     irregular = {**marked_words, Profile.ORGANIZATION: marked_words[Profile.ORGANIZATION] - regular}
 
     return Lexicon(
-        **dict(zip(_SETS, map(frozenset, itemgetter(*_SETS)(raw)), strict=True)),
+        **{name: frozenset(raw[name]) for name in _SETS},
         titles=raw["titles"],
         generations=raw["generations"],
         particles=particles,

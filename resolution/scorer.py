@@ -513,7 +513,7 @@ def _bound_beside(
 ) -> frozenset[str]:
     """The members that rules alone tied to those of a name."""
     rows = known.rows_between(members)
-    clusters = Clusters([*filter(lambda row: row.judged_by in _AUTOMATIC, rows)])
+    clusters = Clusters([row for row in rows if row.judged_by in _AUTOMATIC])
     bound: set[str] = set()
     for raw in members:
         member = known.entity(raw)

@@ -153,8 +153,12 @@ def _arguments(call: Call) -> dict[str, Any]:
 
 def _hints(function: Any) -> dict[str, Any]:
     names = {**vars(inspect.getmodule(function)), **_NAMES}
-    # The types of a method are imported for checkers alone, so their names are looked up here.
-    annotations = {k: v for k, v in function.__annotations__.items() if k != "return"}
+    # The types of a method are imported for checkers alone, so their names are looked up here. A
+    # reference of a typed dict keeps what another module has made of it, so its name is taken.
+    annotations: dict[str, Any] = {}
+    for name, kind in function.__annotations__.items():
+        if name != "return":
+            annotations[name] = getattr(kind, "__forward_arg__", kind)
     holder = type("Annotations", (), {"__annotations__": annotations})
     return typing.get_type_hints(holder, globalns=names, localns=names, include_extras=True)
 

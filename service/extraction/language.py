@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from operator import methodcaller
 from typing import Any, Final, NamedTuple
 
 from .claims import language_tables
@@ -491,7 +490,7 @@ class Grammar:
             return self._english_tense(chain, tags) if "ger" in tags else ""
         if self.word("have").search(chain) or (is_other and "'s" in chain):
             return "perfect" if "part" in tags else ""
-        if any(map(methodcaller("search", chain), map(self.word, ("do", "can", "used", "will")))):
+        if any(self.word(kind).search(chain) for kind in ("do", "can", "used", "will")):
             return self._english_tense(chain, tags) if "base" in tags else ""
         # "I quit" tells of once, though it may be now.
         if "past" in tags:

@@ -9,6 +9,7 @@ from tenure import InvalidInput, Memory, connect
 from tenure.service.calls.parts import PARTS, part_class
 from tenure.service.calls.run import answer_adapter, answer_json, request_model, run
 from tenure.service.calls.table import BY_NAME, CALLS, EMBEDDED_ONLY, EnvelopeRecord
+from tenure.service.documents.sync import SyncRules
 from tenure.tests.support.refusals import refused
 
 EMBEDDED_CALLS = 19
@@ -31,6 +32,14 @@ def test_every_public_call_is_in_the_table_or_says_why_not() -> None:
     assert len(EMBEDDED_ONLY) == EMBEDDED_CALLS
     assert all(EMBEDDED_ONLY.values())
     assert len(BY_NAME) == len(CALLS)
+
+
+def test_a_request_is_the_same_once_the_rules_of_a_sync_were_read() -> None:
+    SyncRules.model_validate({"rule": [{"match": "*", "security_classification": "public"}]})
+    request_model.cache_clear()
+    schema = request_model(BY_NAME["documents.put"]).model_json_schema()
+    kinds = schema["properties"]["security_classification"]["anyOf"]
+    assert kinds == [{"type": "string"}, {"type": "null"}]
 
 
 def test_every_call_has_a_request_and_an_answer() -> None:

@@ -149,8 +149,11 @@ def lexicon() -> Lexicon:
 
     irregular = {**marked_words, Profile.ORGANIZATION: marked_words[Profile.ORGANIZATION] - regular}
 
+    sets: dict[str, frozenset[str]] = {}
+    for name in _SETS:
+        sets[name] = frozenset(raw[name])
     return Lexicon(
-        **{name: frozenset(raw[name]) for name in _SETS},
+        **sets,
         titles=raw["titles"],
         generations=raw["generations"],
         particles=particles,

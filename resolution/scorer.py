@@ -512,8 +512,12 @@ def _bound_beside(
     name: str, members: Sequence[str], known: Register, rules: Rules
 ) -> frozenset[str]:
     """The members that rules alone tied to those of a name."""
-    rows = known.rows_between(members)
-    clusters = Clusters([row for row in rows if row.judged_by in _AUTOMATIC])
+    rows: list[Judgement] = []
+    for row in known.rows_between(members):
+        if row.judged_by in _AUTOMATIC:
+            rows.append(row)
+
+    clusters = Clusters(rows)
     bound: set[str] = set()
     for raw in members:
         member = known.entity(raw)

@@ -490,8 +490,9 @@ class Grammar:
             return self._english_tense(chain, tags) if "ger" in tags else ""
         if self.word("have").search(chain) or (is_other and "'s" in chain):
             return "perfect" if "part" in tags else ""
-        if any(self.word(kind).search(chain) for kind in ("do", "can", "used", "will")):
-            return self._english_tense(chain, tags) if "base" in tags else ""
+        for kind in ("do", "can", "used", "will"):
+            if self.word(kind).search(chain):
+                return self._english_tense(chain, tags) if "base" in tags else ""
         # "I quit" tells of once, though it may be now.
         if "past" in tags:
             return "past"

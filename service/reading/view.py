@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...resolution.bind import locate
@@ -421,7 +421,7 @@ class View(Caller):
                 ask = Ask(subjects=subject.members, slots=(slot.name,), heads=False, at_valid=False)
                 rows = self._rows(subject.reader, ask, sight)
         # Of a name that several have a person decides who is meant.
-        if len(subject.roots) > 1 or key in {version.row.claim.value_key for version in rows}:
+        if len(subject.roots) > 1 or key in map(attrgetter("row.claim.value_key"), rows):
             return
         # A name that is hidden from the caller has no more values than one that nobody has.
         values = ", ".join(map(str, self.slot(entity, slot.name).values)) or "no value"

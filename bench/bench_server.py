@@ -404,13 +404,13 @@ def heavy(folder: Path) -> bool:
     """What many large compiles of one member do to the point reads of another."""
     site, tokens = make_site(folder, 2, (*READ_AND_WRITE, Permit.COMPILE.value))
     until = time.monotonic() + ALONE_S
-    alone = point_reads(site, tokens[0], lambda: time.monotonic() > until)
+    quiet_ms = point_reads(site, tokens[0], lambda: time.monotonic() > until)
     with ProcessPoolExecutor(1, get_context("spawn")) as processes:
         compiles = processes.submit(send_compiles, site.url, tokens[1])
-        beside = point_reads(site, tokens[0], compiles.done)
+        busy_ms = point_reads(site, tokens[0], compiles.done)
     site.stop()
-    ratio = statistics.median(beside) / statistics.median(alone)
-    print(percentiles("alone", alone), percentiles("beside compiles", beside), sep="\n")
+    ratio = statistics.median(busy_ms) / statistics.median(quiet_ms)
+    print(percentiles("alone", quiet_ms), percentiles("beside compiles", busy_ms), sep="\n")
     statuses = compiles.result()
     print(f"statuses of {COMPILES} compiles {dict(statuses)}; medians {ratio:.2f}x")
     return set(statuses) == {200} and ratio <= 3
@@ -546,11 +546,10 @@ def main() -> None:
     options = parser.parse_args()
 
     def run(part: str, folder: Path) -> bool:
-        alone: dict[str, Callable[[], bool]]
-        alone = {"mcp": mcp, "size": size}
-        alone |= {"point": partial(point, folder), "heavy": partial(heavy, folder)}
-        if part in alone:
-            return alone[part]()
+        parts: dict[str, Callable[[], bool]] = {"mcp": mcp, "size": size}
+        parts |= {"point": partial(point, folder), "heavy": partial(heavy, folder)}
+        if part in parts:
+            return parts[part]()
         under_load = {"load": load, "half": half, "kills": kills}[part]
         return under_load(folder, options.clients, options.seconds)
 

@@ -46,7 +46,7 @@ class Language:
     asks_whole: tuple[str, ...] = ()
     """Patterns of a question about all that is known of the caller, the same way."""
     asks_own: tuple[str, ...] = ()
-    """Patterns of a question in which the caller speaks of what is theirs: `my`."""
+    """Patterns of a question about something of the caller's own: `my`."""
     asks_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """Patterns of a question about a name, `{}`, by the slot of which the name is a value: "who
     reports to {}". Under `name` the question is about the name itself, under `value` the name is
@@ -91,7 +91,7 @@ class Language:
 
     def is_about_past(self, text: str) -> bool:
         """Whether a text asks what was so and may be so no more."""
-        return any(pattern.search(text[:_LONGEST]) for pattern in _patterns(self.asks_past))
+        return _is_found(self.asks_past, text)
 
     def is_about_changes(self, text: str) -> bool:
         """Whether a text asks for all that was so: "what has changed", "the history of"."""
@@ -107,11 +107,11 @@ class Language:
 
     def is_about_all(self, text: str) -> bool:
         """Whether a text asks for all that is known of who asks."""
-        return any(pattern.search(text[:_LONGEST]) for pattern in _patterns(self.asks_whole))
+        return _is_found(self.asks_whole, text)
 
     def is_about_own(self, text: str) -> bool:
-        """Whether a text asks of what is theirs who asks."""
-        return any(pattern.search(text[:_LONGEST]) for pattern in _patterns(self.asks_own))
+        """Whether a text asks about something of the person who asks."""
+        return _is_found(self.asks_own, text)
 
     def asked_of(self, slot: str, names: Iterable[str], text: str) -> frozenset[str]:
         """The names of which a text asks what has them as its value of a slot; see `asks_of`."""
@@ -184,6 +184,11 @@ def joined_language(parts: Sequence[Language]) -> Language:
 @lru_cache(maxsize=64)
 def _patterns(sources: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(source, re.IGNORECASE) for source in sources)
+
+
+def _is_found(sources: tuple[str, ...], text: str) -> bool:
+    """Whether the beginning of a text has one of these patterns."""
+    return any(pattern.search(text[:_LONGEST]) for pattern in _patterns(sources))
 
 
 @lru_cache(maxsize=4)

@@ -461,13 +461,15 @@ def _ends_ask(candidates: Candidates, leaders: Sequence[str]) -> Ask | None:
     step ends it. What limits answers is read too: a dinner for "my family".
     """
     context, ends = candidates.context, dict[str, None]()
-    slots = asked_slots(context).keys()
+    slots = asked_slots(context).keys() if leaders else frozenset[str]()
     for version, via, hop in candidates.rows.values():
         details = version.details
         is_end = via & Via.NEIGHBOUR and hop == 2
         is_end = is_end or (details.subject_id in leaders and details.slot in slots)
         if details.value_entity_id is not None and is_end and version.visible:
             ends[details.value_entity_id] = None
+    if ends and not leaders:
+        slots = asked_slots(context).keys()
     if not (ends and slots):
         return None
     limits = {slot.name for slot in context.vocabulary.slots.values() if slot.limits}

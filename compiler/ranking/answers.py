@@ -67,8 +67,8 @@ def answers_of(
         if value and candidate.vital:
             as_values.add((value, slot))
 
-    others = [*on_the_way, *filter(clean.__contains__, ranked.asked)]
-    of_others = {slot for _, slot in others} if len(ranked.asked_slots) > 1 else frozenset[str]()
+    filled_pairs = [*on_the_way, *filter(clean.__contains__, ranked.asked)]
+    filled_slots = {slot for _, slot in filled_pairs if len(ranked.asked_slots) > 1}
 
     hubs = frozenset(map(itemgetter(0), snapshot.hubs))
     records: list[Asked] = []
@@ -81,7 +81,7 @@ def answers_of(
         is_foreign = entity is not None and types and entity.type not in (*types, UNKNOWN_TYPE)
         is_mutual = definition is not None and definition.kind is SlotKind.ASSOCIATION
         is_elsewhere = (
-            slot in of_others
+            slot in filled_slots
             or (is_mutual and key in as_values)
             or any(
                 (subject, other) in clean and ranked.asked_slots[slot] <= words

@@ -78,8 +78,8 @@ class Topic:
     """Whether it asks for all that was so, of no slot."""
     whole: bool
     """Whether it asks for all that is known of the caller."""
-    mine: bool
-    """Whether the caller speaks of what is theirs."""
+    about_own: bool
+    """Whether the caller asks about something of their own."""
     phrases: tuple[str, ...]
     """Runs of words that are written as names."""
     subjects: frozenset[str]
@@ -119,7 +119,8 @@ class Topic:
 
 def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
     """What the request of a compile asks, over what was read for it."""
-    wording = context.language.with_small_times(_asking(context))
+    language = context.language
+    wording = language.with_small_times(_asking(context))
     spoken = question(context)
     entities = snapshot.known.entities
 
@@ -135,18 +136,18 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
     parts: list[frozenset[str]] = []
     # A word that begins a sentence may be a name: no other is, where one is bound.
     for phrase in phrases if names else (*phrases, *_OPENING.findall(wording)):
-        # A word that asks a slot is no part of a name, as every German noun is a capital.
-        asking = slots_of(phrase, frozenset(), context.vocabulary, context.language).values()
-        parts.append(
-            terms_of(phrase).difference(bound_terms, *(trigger.words for trigger in asking))
-        )
+        name_terms = terms_of(phrase) - bound_terms
+        if name_terms:
+            # A word that asks a slot is no part of a name, as every German noun is a capital.
+            triggers = slots_of(phrase, frozenset(), context.vocabulary, language).values()
+            parts.append(name_terms.difference(*(trigger.words for trigger in triggers)))
 
-    spoken_names = frozenset[str]() if names else spoken
-    for root, said in _unbound_seeds(spoken_names, filter(None, parts), snapshot.known):
-        names[root] = names.get(root, frozenset()) | said
+    if parts or not names:
+        spoken_names = frozenset[str]() if names else spoken
+        for root, name_terms in _unbound_seeds(spoken_names, filter(None, parts), snapshot.known):
+            names[root] = names.get(root, frozenset()) | name_terms
 
     all_names = frozenset[str]().union(*names.values())
-    language = context.language
     slots = slots_of(wording, all_names, context.vocabulary, language)
     inverse: set[tuple[str, str]] = set()
     related_slots = sorted(language.asks_of.keys() & context.vocabulary.slots.keys())
@@ -182,7 +183,7 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
         past=asks_past(context),
         changes=not slots and language.is_about_changes(wording),
         whole=language.is_about_all(wording),
-        mine=asks_own(context),
+        about_own=asks_own(context),
         phrases=phrases,
         subjects=language.asked_of("name", phrases, wording),
         inverse=frozenset(inverse),
@@ -201,7 +202,7 @@ def asks_past(context: CompileContext) -> bool:
 
 
 def asks_own(context: CompileContext) -> bool:
-    """Whether a request asks of what is the caller's."""
+    """Whether a request asks about something of the caller's own."""
     return context.language.is_about_own(_asking(context))
 
 

@@ -106,7 +106,7 @@ def find_links(
         return Links()
 
     walk = _Walk(edges, vocabulary, hubs, topic)
-    walk.run(sorted(topic.names or (topic.own if topic.mine else ())))
+    walk.run(sorted(topic.names or (topic.own if topic.about_own else ())))
     asked = walk.asked_facts()
     for edge in edges:
         # Of the caller only what is asked is meant: a question of "my" names no entity.
@@ -120,7 +120,7 @@ def find_links(
         # What limits answers counts for the ends of asked relations: a dinner for "my family".
         slot = vocabulary.slots.get(walk.edges[object_id].slot)
         is_limit = slot is not None and slot.limits and bool(link.way)
-        if object_id in asked or (is_limit and walk.is_asked_way(link.way)):
+        if object_id in asked or (is_limit and all(walk.asked_steps(link.way))):
             counting.update((object_id, *link.way))
     by_synonym = all(surely < FULL for surely in asked.values())
     return Links(walk.links, frozenset(counting), asked, pointed=True, by_synonym=by_synonym)
@@ -211,9 +211,9 @@ class _Walk:
             ways.update(edge.candidate.object_id for edge in group[:_FAN])
         return frozenset(ways)
 
-    def is_asked_way(self, way: Iterable[str]) -> bool:
-        """Whether the question asks for every fact of a way."""
-        return all(self.edges[step].slot in self.topic.slots for step in way)
+    def asked_steps(self, way: Iterable[str]) -> list[bool]:
+        """Of each fact of a way, whether the question asks for its slot."""
+        return [self.edges[step].slot in self.topic.slots for step in way]
 
     def asked_facts(self) -> dict[str, int]:
         """The linked facts that fill an asked slot, and are near enough to be meant.
@@ -232,6 +232,7 @@ class _Walk:
 
         asked: dict[str, int] = {}
         inverse_slots = {slot for _, slot in self.topic.inverse}
+        is_own = not self.topic.names
         for object_id, link in self.links.items():
             edge = self.edges[object_id]
             is_about = edge.subject == link.entity
@@ -251,8 +252,7 @@ class _Walk:
                 continue
             # An asked relation leads from the seeds alone: "the team of the owner of Nova". From
             # the caller nothing else leads on.
-            is_own = not self.topic.names
-            asked_steps = [self.edges[step].slot in self.topic.slots for step in link.way]
+            asked_steps = self.asked_steps(link.way)
             may_lead = nearest > 0 and not any(asked_steps) and not is_own
             is_farther = link.distance > nearest or is_own
             if is_farther and not (all(asked_steps) or may_lead):

@@ -431,7 +431,7 @@ class _Telling:
                 is_own = slot not in self.topic.slots
                 at_seed = is_own and not self.links.by_id[object_id].distance
                 return self.floor if self.links.by_synonym and at_seed else 0
-            has_subject = bool(self.topic.names) or (self.topic.mine and self.links.pointed)
+            has_subject = bool(self.topic.names) or (self.topic.about_own and self.links.pointed)
             if slot in self.topic.slots and (has_subject or self.topic.unknown):
                 return 0
             if has_subject and not is_linked:

@@ -171,28 +171,28 @@ def difference(
     back goes on; the next one in a row where a passage that has moved keeps that id.
     """
     current = {entry.key: entry.passage_id for entry in before}
-    taken = {current[key] for key, _ in passages if key in current}
+    used_ids = {current[key] for key, _ in passages if key in current}
     earlier_ids = {entry.passage_id for entry in before}
     ids: list[str] = []
     opened: list[int] = []
     moved: list[int] = []
     for number, (key, words) in enumerate(passages):
         passage_id = current.get(key)
-        origins = [origin for origin in by_words.get(words, ()) if origin not in taken]
+        origins = [origin for origin in by_words.get(words, ()) if origin not in used_ids]
         if passage_id is None and origins:
             passage_id = origins[0]
             moved.append(number)
         elif passage_id is None:
             passage_id, count = key, 0
-            while passage_id in taken or passage_id in earlier_ids:
+            while passage_id in used_ids or passage_id in earlier_ids:
                 count += 1
                 passage_id = str(uuid.uuid5(uuid.UUID(key), str(count)))
             opened.append(number)
 
-        taken.add(passage_id)
+        used_ids.add(passage_id)
         ids.append(passage_id)
 
-    closed = [entry.passage_id for entry in before if entry.passage_id not in taken]
+    closed = [entry.passage_id for entry in before if entry.passage_id not in used_ids]
     return Difference(tuple(ids), tuple(closed), tuple(opened), tuple(moved))
 
 

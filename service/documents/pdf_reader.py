@@ -155,7 +155,7 @@ def _without_running(pages: Sequence[list[_Line]], body: float, drops: Counter[s
     counts: Counter[str] = Counter()
     for lines in pages:
         counts.update({key(line) for line in (*lines[:2], *lines[-2:])})
-    shown: list[_Line] = []
+    body_lines: list[_Line] = []
     for lines in pages:
         for place, line in enumerate(lines):
             is_edge = place < 2 or place >= len(lines) - 2
@@ -164,9 +164,9 @@ def _without_running(pages: Sequence[list[_Line]], body: float, drops: Counter[s
             if is_edge and count > 2 and 2 * count > len(pages):
                 drops["running_head"] += count_words(line.text)
             else:
-                shown.append(line)
+                body_lines.append(line)
 
-    return shown
+    return body_lines
 
 
 def _bookmarks(document: Any) -> dict[int, dict[str, int]] | None:

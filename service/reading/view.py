@@ -410,7 +410,7 @@ class View(Caller):
             return next((start or "-infinity" for start in starts if start != self.valid), None)
 
     def _check_stated(self, entity: EntityLike, slot: Slot, key: str) -> None:
-        """Refuse to retract a value, which its key tells, that a slot never had.
+        """Refuse to retract a value that a slot never had; `key` is the key of that value.
 
         Raises:
             NotFound: `unknown_value`.
@@ -423,7 +423,7 @@ class View(Caller):
         # Of a name that several have a person decides who is meant.
         if len(subject.roots) > 1 or key in map(attrgetter("row.claim.value_key"), rows):
             return
-        # A name that is hidden from the caller has no more values than one that nobody has.
+        # A name that is hidden from the caller is answered like an unknown one.
         values = ", ".join(map(str, self.slot(entity, slot.name).values)) or "no value"
         raise NotFound(
             f"there is no such {slot.name} of {spoken_name(entity)!r} to retract: it has {values} "

@@ -135,10 +135,10 @@ class Writer(Caller):
         return self.words or self._backend.vocabulary(self._tenant)
 
     def _check_stated(self, draft: Draft) -> None:
-        """Refuse to take back a plain value that nobody stated.
+        """Refuse to retract a plain value that was never stated.
 
-        Who is one with an entity may be decided later. What has a key may be a retry, which meets
-        its receipt.
+        An entity is not checked, since a later merge may make it equal to a stated one. A write
+        with a key is not checked, since it may be a retry that has a receipt.
 
         Raises:
             NotFound: `unknown_value`.

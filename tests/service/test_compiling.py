@@ -66,8 +66,8 @@ def keep_to_budget(memories: dict[OverflowPolicy, Memory], seeds: Iterable[int])
 def test_the_budget_is_never_exceeded_whatever_the_texts_are(
     memories: dict[OverflowPolicy, Memory],
 ) -> None:
-    seen = keep_to_budget(memories, range(60))
-    assert all(seen["compiled " + model] >= 2 for model in random_requests.MODELS)
+    counts = keep_to_budget(memories, range(60))
+    assert all(counts["compiled " + model] >= 2 for model in random_requests.MODELS)
 
 
 def test_a_page_says_what_stayed_out_while_its_memory_is_open(memory: Memory) -> None:
@@ -94,8 +94,8 @@ def test_a_page_says_what_stayed_out_while_its_memory_is_open(memory: Memory) ->
 def test_the_budget_is_never_exceeded_on_many_requests(
     memories: dict[OverflowPolicy, Memory],
 ) -> None:
-    seen = keep_to_budget(memories, range(60, 60 + REQUESTS))
-    assert all(seen["compiled " + model] >= REQUESTS // 10 for model in random_requests.MODELS)
+    counts = keep_to_budget(memories, range(60, 60 + REQUESTS))
+    assert all(counts["compiled " + model] >= REQUESTS // 10 for model in random_requests.MODELS)
 
 
 def test_a_value_forges_no_cell_and_no_anchor(memory: Memory) -> None:
